@@ -18,7 +18,7 @@ import numpy as np
 from hindsched.instances.errors import InputError
 from hindsched.instances.states import RECLAIMED, UP, States
 
-__all__ = ["UNOBSERVED", "Interval", "Presence", "Seconds", "exact_seconds", "observed_spans", "to_states"]
+__all__ = ["UNOBSERVED", "Interval", "Presence", "Seconds", "exact_seconds", "join_touching", "to_states"]
 
 Seconds: TypeAlias = int | Fraction
 
@@ -72,13 +72,15 @@ def simplest(number: Fraction) -> Seconds:
     return number.numerator if number.denominator == 1 else number
 
 
-def observed_spans(intervals: Sequence[Interval]) -> list[tuple[Seconds, Seconds]]:
-    """Return the longest periods without a gap in the observation, as ``(start, stop)`` in order of time.
+def join_touching(intervals: Sequence[Interval]) -> list[tuple[Seconds, Seconds]]:
+    """Join intervals that touch; return ``(start, stop)`` in order of time.
+
+    For all intervals of a node the result is the longest periods without a gap in the observation.
 
     Examples
     --------
     >>> up = Presence.AVAILABLE
-    >>> observed_spans([Interval(0, 5, up), Interval(5, 9, up), Interval(12, 15, up)])
+    >>> join_touching([Interval(0, 5, up), Interval(5, 9, up), Interval(12, 15, up)])
     [(0, 9), (12, 15)]
     """
     spans: list[tuple[Seconds, Seconds]] = []

@@ -1,4 +1,4 @@
-"""Batches of equal tasks with deadlines, for volunteers whose availability changes and who call the master."""
+"""Batches of equal tasks with deadlines, on volunteer computers that call the master (docs/batches/model.md)."""
 
 from __future__ import annotations
 
@@ -44,9 +44,7 @@ SCHEDULE_FORMATS = (RUN_FORMAT, CUT_FORMAT)
 
 
 def read_schedule(document: dict[str, Any]) -> Run | CutCertificate:
-    """Return what a decoded file contains: a cut certificate if it has cuts, otherwise a run.
-
-    See docs/batches/model.md section 4.
+    """Return the run or the cut certificate of a parsed file (docs/batches/model.md section 4).
 
     Raises
     ------
@@ -59,17 +57,17 @@ def read_schedule(document: dict[str, Any]) -> Run | CutCertificate:
 
 
 def write_schedule(schedule: Run | CutCertificate) -> str:
-    """Return the text of the file of a run or a cut certificate; `read_schedule` returns an equal one."""
+    """Return the text of the file of a run or a cut certificate; `read_schedule` returns an equal object."""
     return write_cut_certificate(schedule) if isinstance(schedule, CutCertificate) else write_run(schedule)
 
 
 def check(instance: Instance, schedule: Run | CutCertificate, of: Run | None = None) -> Verdict:
-    """Replay a run, or compute the bound of each cut of a certificate again; return the first broken rule.
+    """Replay a run, or compute the bound of each cut of a certificate again, and return the verdict.
 
     Parameters
     ----------
     instance
-        With all availability.
+        The instance.
     schedule
         See `check_run` and `check_cut_certificate`.
     of

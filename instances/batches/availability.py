@@ -1,4 +1,4 @@
-"""When workers are available: flat integer arrays of half-open intervals, or what they are drawn from."""
+"""Availability of workers: flat integer arrays of half-open intervals, and the sources that give them."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from hindsched.instances.errors import InputError
 
 __all__ = ["MOST", "Availability", "AvailabilitySource", "Ints", "KnownAvailability"]
 
-#: 64-bit integers; availability uses 32 bits where they hold it.
+#: Arrays of 64-bit integers.
 Ints = npt.NDArray[np.int64]
 
-#: The largest number an instance may hold: every JSON reader keeps it exactly.
+#: The largest number in an instance: every JSON reader represents it exactly.
 MOST = 2**53 - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Availability:
-    """The intervals of W workers, one after the other.
+    """The intervals of W workers, worker by worker.
 
     Parameters
     ----------
     ups
-        Shape (n, 2): intervals [a, b) in seconds, increasing within each worker; 32 bits where they hold them.
+        Intervals [a, b) in seconds, shape (n, 2), in increasing order for each worker; integers of 32 bits if possible.
     offsets
-        Shape (W + 1,): worker j has the rows offsets[j] to offsets[j + 1] - 1.
+        Shape (W + 1,). Worker j has the rows offsets[j] to offsets[j + 1] - 1.
 
     Examples
     --------
@@ -51,33 +51,33 @@ class Availability:
 
     @classmethod
     def of(cls, workers: Sequence[Sequence[Sequence[int]]]) -> Availability:
-        """Return the availability of lists of intervals, one list per worker, unchecked."""
+        """Return the availability of lists of intervals, one list per worker, without checks."""
         offsets = np.cumsum([0, *map(len, workers)], dtype=np.int64)
         flat = np.array([pair for intervals in workers for pair in intervals], dtype=np.int64).reshape(-1, 2)
         return cls(with_least_dtype(flat), offsets)
 
     @property
     def num_workers(self) -> int:
-        """How many workers, W."""
+        """Number of workers, W."""
         return len(self.offsets) - 1
 
     def of_worker(self, worker: int) -> npt.NDArray[Any]:
         """Return the intervals of one worker; shape (n_j, 2), read-only."""
         return self.ups[self.offsets[worker] : self.offsets[worker + 1]]
 
-    def places(self, since: int, until: int) -> tuple[Ints, Ints]:
-        """Return for each worker the rows [low, high) of the intervals that have a second in [since, until).
+    def row_ranges(self, since: int, until: int) -> tuple[Ints, Ints]:
+        """Return for each worker the rows [low, high) of the intervals with a second in [since, until).
 
         Notes
         -----
-        O(W log n): all workers are searched together.
+        O(W log n), in one vectorised bisection.
         """
         low = self._first(1, since, after=True)
         return low, np.maximum(low, self._first(0, until, after=False))
 
     def window(self, since: int, until: int) -> Availability:
-        """Return the intervals that have a second in [since, until), whole."""
-        low, high = self.places(since, until)
+        """Return the intervals with a second in [since, until); they are not clipped to this window."""
+        low, high = self.row_ranges(since, until)
         sizes = high - low
         if int(sizes.sum()) == len(self.ups):
             return self
@@ -86,7 +86,7 @@ class Availability:
         return Availability(self.ups[rows], offsets)
 
     def _first(self, column: int, time: int, *, after: bool) -> Ints:
-        """Return each worker's first row whose begin (column 0) or end (1) is not before, or after, a time."""
+        """Return each worker's first row whose begin (column 0) or end (column 1) is >= ``time``; > if ``after``."""
         low, high = self.offsets[:-1].copy(), self.offsets[1:].copy()
         ends = self.ups[:, column]
         while (open_ := low < high).any():
@@ -100,36 +100,36 @@ class Availability:
 
 
 def with_least_dtype(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the numbers in 32 bits if they all fit, else in 64."""
+    """Return the numbers as 32-bit integers if all of them fit, otherwise as 64-bit integers."""
     fits = array.size == 0 or int(array.max()) <= np.iinfo(np.int32).max
     return array.astype(np.int32 if fits else np.int64, copy=False)
 
 
 class AvailabilitySource(ABC):
-    """Where the availability of an instance comes from."""
+    """A source of the availability of W workers: known intervals, or random ones that are drawn when they are read."""
 
     @property
     @abstractmethod
     def num_workers(self) -> int:
-        """How many workers, W."""
+        """Number of workers, W."""
 
     @property
     @abstractmethod
     def firsts(self) -> Ints:
-        """W first available seconds, read-only; -1 for a worker that never is."""
+        """First available second of each worker, read-only; -1 for a worker that is never available."""
 
     @property
     @abstractmethod
     def identity(self) -> bytes:
-        """What equality and fingerprints go by."""
+        """The content of the source, for fingerprints: sources with the same identity have the same intervals."""
 
     @abstractmethod
     def window(self, since: int, until: int) -> Availability:
-        """Return the intervals that have a second in [since, until), whole."""
+        """Return the intervals with a second in [since, until); they are not clipped to this window."""
 
     @abstractmethod
     def covering(self, since: int, until: int) -> Availability:
-        """Return the intervals that have a second in [since, until), and perhaps others: what costs least."""
+        """Return at least the intervals with a second in [since, until); further ones where this is faster."""
 
     @abstractmethod
     def whole(self) -> Availability:
@@ -138,7 +138,7 @@ class AvailabilitySource(ABC):
 
 @dataclass(frozen=True, eq=False)
 class KnownAvailability(AvailabilitySource):
-    """Availability that is written down.
+    """Availability that is given as intervals.
 
     Parameters
     ----------
@@ -148,8 +148,8 @@ class KnownAvailability(AvailabilitySource):
     Raises
     ------
     InputError
-        Naming worker and interval (``workers[3].up[7]``): one that is empty, begins before second 0, or does not
-        begin after the end of the one before.
+        If an interval is empty, begins before second 0, ends after `MOST`, or does not begin after the end of the
+        previous one. The message names worker and interval (``workers[3].up[7]``).
     """
 
     availability: Availability = field(repr=False)
@@ -160,7 +160,7 @@ class KnownAvailability(AvailabilitySource):
             return
         wrong = (ups[:, 0] < 0) | (ups[:, 1] <= ups[:, 0]) | (ups[:, 1] > MOST)
         after = np.concatenate(([False], ups[1:, 0] <= ups[:-1, 1]))
-        after[offsets[:-1][offsets[:-1] < len(ups)]] = False  # the first of a worker has none before it
+        after[offsets[:-1][offsets[:-1] < len(ups)]] = False  # first intervals of workers
         found = np.flatnonzero(wrong | after)
         if found.size == 0:
             return
@@ -171,18 +171,18 @@ class KnownAvailability(AvailabilitySource):
         if b > MOST:
             expected = f"integers <= {MOST}"
         elif not wrong[row]:
-            expected = f"a begin after {int(ups[row - 1, 1])}, where the one before ends"
+            expected = f"a begin after {int(ups[row - 1, 1])}, the end of the previous interval"
         place = f"workers[{worker}].up[{row - int(offsets[worker])}]"
         raise InputError(f"[{a}, {b}], expected {expected}", place=place)
 
     @property
     def num_workers(self) -> int:
-        """How many workers, W."""
+        """Number of workers, W."""
         return self.availability.num_workers
 
     @cached_property
     def firsts(self) -> Ints:
-        """W first available seconds; -1 for a worker that never is."""
+        """First available second of each worker; -1 for a worker that is never available."""
         ups, offsets = self.availability.ups, self.availability.offsets
         firsts = np.full(self.num_workers, -1, dtype=np.int64)
         some = offsets[1:] > offsets[:-1]
@@ -192,16 +192,16 @@ class KnownAvailability(AvailabilitySource):
 
     @cached_property
     def identity(self) -> bytes:
-        """What equality and fingerprints go by: the intervals, however they are stored."""
+        """The intervals as 64-bit integers."""
         ups = np.ascontiguousarray(self.availability.ups, dtype="<i8")
         return b"known\0" + self.availability.offsets.astype("<i8").tobytes() + ups.tobytes()
 
     def window(self, since: int, until: int) -> Availability:
-        """Return the intervals that have a second in [since, until), whole."""
+        """Return the intervals with a second in [since, until); they are not clipped to this window."""
         return self.availability.window(since, until)
 
     def covering(self, since: int, until: int) -> Availability:
-        """Return all intervals: they are there."""
+        """Return all intervals."""
         return self.availability
 
     def whole(self) -> Availability:

@@ -1,6 +1,6 @@
 """The independent checker of runs and certificates (docs/batches/model.md sections 2 and 4).
 
-It shares no code with any solver or simulator, so that a mistake of theirs cannot hide here.
+The checker shares no code with solvers or simulators, so it does not share their mistakes.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ __all__ = ["Outcome", "check_run", "expect_run", "outcome_of"]
 
 _Array = npt.NDArray[Any]
 
-#: Workers that are looked at together.
+#: Number of workers that are processed together.
 _BLOCK = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a valid run achieves, batch by batch.
+    """Result of a valid run, batch by batch.
 
     Parameters
     ----------
     satisfied
-        Tasks of which a copy ended by the deadline.
+        Number of tasks of which a copy ends by the deadline.
     latency
-        Seconds from the submission until every task had ended; None if not all did by the run's end.
+        Seconds from the submission until all tasks have ended; None if some have not by the end of the run.
     copies
-        Tasks sent, copies counted.
+        Number of copies of tasks that are sent.
     """
 
     satisfied: tuple[int, ...]
@@ -46,7 +46,7 @@ class Outcome:
 
     @property
     def satisfied_tasks(self) -> int:
-        """Tasks that met their deadline, over all batches."""
+        """Number of satisfied tasks in all batches."""
         return sum(self.satisfied)
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class Outcome:
 
 
 class _Broken(NamedTuple):
-    """A row that breaks a rule."""
+    """A broken rule, and the row that breaks it."""
 
     row: int
     rule: str
@@ -63,31 +63,31 @@ class _Broken(NamedTuple):
 
 
 def check_run(instance: Instance, schedule: Run, of: Run | None = None) -> Verdict:
-    """Replay a run or a certificate and name the first rule that is broken.
+    """Replay a run or a certificate and report the first rule that is broken.
 
-    Three times the rows are gone through: what they say (F, V5), what it means (V5, V6, V1, F, V4, V2), and whether
-    a certificate keeps to its rung (H2, H1). The verdict does not depend on the fingerprint (see
-    `hindsched.instances.is_made_for`).
+    The checker makes three passes over the rows. The first checks their form and order (F, V5), the second their
+    content (V5, V6, V1, F, V4, V2), and the third the rung of a certificate (H2, H1). The verdict does not depend on
+    the fingerprint (see `hindsched.instances.is_made_for`).
 
     Parameters
     ----------
     instance
-        With all availability.
+        The instance.
     schedule
-        The text.
+        The run or certificate.
     of
-        The run that a certificate of the rungs ``traffic`` and ``stream`` is measured by; `expect_run` tells whether
-        it is one.
+        The run to which the rungs ``traffic`` and ``stream`` refer. `expect_run` checks it.
 
     Returns
     -------
     Verdict
-        Its time is that of the row, None for a row that is no contact; its outcome an `Outcome`, None after a break.
+        Its time is that of the row, or None for a row that is not a contact. Its outcome is an `Outcome`, or None if a
+        rule is broken.
 
     Raises
     ------
     InputError
-        For a rung other than ``free`` without the run it is measured by.
+        If a rung other than ``free`` comes without its run.
 
     Notes
     -----
@@ -102,40 +102,40 @@ def check_run(instance: Instance, schedule: Run, of: Run | None = None) -> Verdi
     'V1'
     """
     if schedule.rung not in (None, Rung.FREE) and of is None:
-        raise InputError(f'"{schedule.rung}", expected the run it is measured by as well', place="rung")
+        raise InputError(f'"{schedule.rung}", expected the run to which it refers as well', place="rung")
     contacts = schedule.contacts
-    broken = _misread(instance, contacts)
+    broken = _check_order(instance, contacts)
     if broken is None and schedule.malformed is not None:
         row, reason = schedule.malformed
         return Verdict(None, "F", f"contacts[{row}]: {reason}", None, "second")
     if broken is None:
-        broken = _misplaced(instance, contacts)
+        broken = _check_contacts(instance, contacts)
     if broken is None and of is not None and schedule.rung not in (None, Rung.FREE):
-        broken = _beyond_the_rung(instance, contacts, of.contacts, is_stream=schedule.rung is Rung.STREAM)
+        broken = _check_rung(instance, contacts, of.contacts, is_stream=schedule.rung is Rung.STREAM)
     if broken is not None:
         return Verdict(int(contacts.time[broken.row]), broken.rule, broken.reason, None, "second")
     return Verdict(None, None, None, outcome_of(instance, contacts), "second")
 
 
 def expect_run(instance: Instance, run: Run) -> None:
-    """Raise `InputError` unless a run's contacts, whatever they carry, are possible: what rungs are measured by.
+    """Raise `InputError` unless the contacts of a run are possible in an instance; the tasks sent are not checked.
 
     Examples
     --------
     >>> lone = Instance(tasks=1, batches=[(0, 4)], c=[1], up=[[(0, 2)]])
     >>> expect_run(lone, Run(lone.fingerprint, Contacts.of([(0, 0), (3, 0)])))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    hindsched.instances.errors.InputError: no run of this instance: second 3: V1 broken: ...
+    hindsched.instances.errors.InputError: not a run of this instance: second 3: V1 broken: ...
     """
     nothing = np.broadcast_to(np.int64(NOTHING), len(run.contacts))
     bare = Contacts(run.contacts.time, run.contacts.worker, nothing, nothing, nothing)
     verdict = check_run(instance, Run(run.instance, bare, malformed=run.malformed))
     if not verdict.is_valid:
-        raise InputError(f"no run of this instance: {verdict}")
+        raise InputError(f"not a run of this instance: {verdict}")
 
 
 def outcome_of(instance: Instance, contacts: Contacts) -> Outcome:
-    """Return what valid contacts achieve, from the ends they state."""
+    """Return the outcome of valid contacts, from the ends in their rows."""
     satisfied = [0] * instance.num_batches
     latency: list[int | None] = [None] * instance.num_batches
     copies = [0] * instance.num_batches
@@ -157,7 +157,7 @@ def outcome_of(instance: Instance, contacts: Contacts) -> Outcome:
 
 
 def _groups(column: _Array) -> Iterator[tuple[int, slice]]:
-    """Yield each value of a sorted column, and its rows."""
+    """Yield each value of a sorted column with its rows."""
     if column.size == 0:
         return
     borders = [0, *(np.flatnonzero(column[1:] != column[:-1]) + 1).tolist(), column.size]
@@ -166,7 +166,7 @@ def _groups(column: _Array) -> Iterator[tuple[int, slice]]:
 
 
 def _first(*findings: tuple[_Array, str]) -> tuple[int, str] | None:
-    """Return the first row that one of the conditions holds in, and the first such condition in it."""
+    """Return the first row in which a condition holds, and the name of the first such condition."""
     rows = [(int(np.argmax(holds)), rank) for rank, (holds, _) in enumerate(findings) if holds.any()]
     if not rows:
         return None
@@ -174,8 +174,8 @@ def _first(*findings: tuple[_Array, str]) -> tuple[int, str] | None:
     return row, findings[rank][1]
 
 
-def _misread(instance: Instance, contacts: Contacts) -> _Broken | None:
-    """F and V5, as far as the text alone tells: order, workers, repetitions."""
+def _check_order(instance: Instance, contacts: Contacts) -> _Broken | None:
+    """Check the parts of F and V5 that concern order, workers and repetitions."""
     time, worker = contacts.time, contacts.worker
     after = np.zeros(len(contacts), dtype=bool)
     twice = after.copy()
@@ -187,20 +187,20 @@ def _misread(instance: Instance, contacts: Contacts) -> _Broken | None:
         return None
     row, kind = found
     if kind == "order":
-        return _Broken(row, "F", f"contacts[{row}]: earlier than the row before, expected rows by time and worker")
+        return _Broken(row, "F", f"contacts[{row}]: before the previous row, expected rows by time and worker")
     if kind == "worker":
-        return _Broken(row, "F", f"no worker {worker[row]}, expected 0 to {instance.num_workers - 1}")
+        return _Broken(row, "F", f"worker {worker[row]}, expected 0 to {instance.num_workers - 1}")
     return _Broken(row, "V5", f"worker {worker[row]} is contacted twice in one second")
 
 
-def _misplaced(instance: Instance, contacts: Contacts) -> _Broken | None:
-    """V5, V6, V1, F, V4 and V2, row by row."""
+def _check_contacts(instance: Instance, contacts: Contacts) -> _Broken | None:
+    """Check V5, V6, V1, F, V4 and V2, row by row."""
     time, worker, batch, task = contacts.time, contacts.worker, contacts.batch, contacts.task
     sends = batch != NOTHING
     known = (batch >= 0) & (batch < instance.num_batches) & (task >= 0) & (task < instance.tasks)
     submissions = np.array([submission for submission, _ in instance.batches], dtype=np.int64)
     timelines = _Timelines(instance, worker)
-    in_time = np.clip(time, instance.start, instance.end)  # the others break V5 or V6
+    in_time = np.clip(time, instance.start, instance.end)  # times outside break V5 or V6
     found = _first(
         (time < instance.start, "V5"),
         (time >= instance.end, "V6"),
@@ -208,14 +208,15 @@ def _misplaced(instance: Instance, contacts: Contacts) -> _Broken | None:
         (sends & ~known, "F"),
         (sends & (time < submissions[np.where(known, batch, 0)]), "V4"),
     )
-    valid = len(contacts) if found is None else found[0]  # V2 comes last in a row: it can only break before
+    valid = len(contacts) if found is None else found[0]  # V2 is the last rule of a row, so only earlier rows matter
     ends = timelines.ends(time, np.flatnonzero(sends[:valid]))
     wrong = np.flatnonzero(ends[:valid] != contacts.end[:valid])
     if wrong.size:
         row = int(wrong[0])
-        said, true = (None if end == NOTHING else int(end) for end in (contacts.end[row], ends[row]))
-        told = "not by the run's end" if true is None else f"at {true}"
-        return _Broken(row, "V2", f"worker {worker[row]} ends this task {told}, not {'null' if said is None else said}")
+        stated, true = (None if end == NOTHING else int(end) for end in (contacts.end[row], ends[row]))
+        found_end = "after the end of the run" if true is None else f"at {true}"
+        expected = "null" if stated is None else stated
+        return _Broken(row, "V2", f"worker {worker[row]} ends this task {found_end}, but the row has {expected}")
     if found is None:
         return None
     row, rule = found
@@ -224,14 +225,14 @@ def _misplaced(instance: Instance, contacts: Contacts) -> _Broken | None:
         "V5": f"{who} is contacted before the run begins at {instance.start}",
         "V6": f"{who} is contacted, but the run ends at {instance.end}",
         "V1": f"{who} is not available in second {when}",
-        "F": f"no task {task[row]} of batch {batch[row]}",
+        "F": f"task {task[row]} of batch {batch[row]} does not exist",
         "V4": f"batch {batch[row]} is not submitted before {submissions[batch[row]] if rule == 'V4' else None}",
     }
     return _Broken(row, rule, reason[rule])
 
 
 class _Timelines:
-    """The availability of the workers in a column, and what they make of the tasks they are sent."""
+    """Availability of the workers in a column, and the ends of the tasks that they are sent."""
 
     def __init__(self, instance: Instance, worker: _Array) -> None:
         self._instance = instance
@@ -244,14 +245,14 @@ class _Timelines:
         """Return for each row whether its worker is available at this time."""
         available = np.zeros(time.size, dtype=bool)
         for rows, block in self._blocks(self._order, self._worker, int(time.max(initial=0))):
-            place, is_begun = block.place(time[rows])
+            place, is_begun = block.last_begun(time[rows])
             available[rows] = is_begun & (time[rows] < block.stops[place])
         return available
 
     def ends(self, time: _Array, sent: _Array) -> _Array:
-        """Return the true ends of the tasks sent in these rows (V2), ``NOTHING`` elsewhere and after the run's end.
+        """Return the true ends of the tasks sent in these rows (V2); ``NOTHING`` elsewhere and after the run's end.
 
-        In the worker's own time u, which counts the seconds in which tasks advance, task k ends at
+        The own time u of a worker counts the seconds in which its tasks advance. Task k ends at own time
         v_k = max(u_k, v_{k-1}) + C, so v_k - k C is the running maximum of u_k - (k - 1) C.
         """
         is_sent = np.zeros(time.size, dtype=bool)
@@ -265,24 +266,24 @@ class _Timelines:
         return np.where(ends <= self._instance.end, ends, NOTHING)
 
     def _ends_of(self, block: _Block, time: _Array) -> _Array:
-        """Return when the tasks of a block's rows end; after the run's end if they do not end in what is known."""
+        """Return the ends of the tasks of a block's rows; E + 1 for tasks that do not end in the known availability."""
         c = self._c[block.first_worker + block.worker]
         starts = np.flatnonzero(np.concatenate(([True], block.worker[1:] != block.worker[:-1])))
         number = np.arange(time.size, dtype=np.int64) - np.repeat(starts, np.diff(np.append(starts, time.size)))
         is_reliable = self._instance.compute is Compute.RELIABLE
-        place, _ = block.place(time)
+        place, _ = block.last_begun(time)
         begin = time if is_reliable else block.own[place] + time - block.starts[place]
         stop: _Array = np.maximum.accumulate(begin - number * c + block.lift) - block.lift + (number + 1) * c
         if is_reliable:
             return stop
-        place = np.searchsorted(block.own_keys, block.lift + stop, side="left") - 1  # begins with less own time
+        place = np.searchsorted(block.own_keys, block.lift + stop, side="left") - 1  # last interval with own < stop
         is_ended = stop <= block.own_total[block.worker]
         return np.where(is_ended, block.starts[place] + stop - block.own[place], self._instance.end + 1)
 
     def _blocks(self, order: _Array, worker: _Array, most: int) -> Iterator[tuple[_Array, _Block]]:
-        """Yield rows in the order of their workers, those of a few workers at once.
+        """Yield the rows of a few workers at a time, in the order of workers.
 
-        No row's number may be above ``most``; it bounds how many workers' times go into 64 bits.
+        ``most`` is an upper bound on the numbers of rows. It limits the number of workers whose times fit 64 bits.
         """
         ups, offsets = self._availability.ups, self._availability.offsets
         span = 2 * (max(most, int(ups.max(initial=0))) + 1)
@@ -291,15 +292,15 @@ class _Timelines:
         for low, start, stop in zip(
             lows.tolist(), np.searchsorted(worker, lows), np.searchsorted(worker, lows + size), strict=True
         ):
-            mine = offsets[low : low + size + 1]
-            if mine[-1] > mine[0]:
-                yield order[start:stop], _Block(ups[mine[0] : mine[-1]], mine - mine[0], worker[start:stop], low, span)
+            part = offsets[low : low + size + 1]
+            if part[-1] > part[0]:
+                yield order[start:stop], _Block(ups[part[0] : part[-1]], part - part[0], worker[start:stop], low, span)
 
 
 class _Block:
-    """Rows of a few workers, and these workers' intervals in one increasing order.
+    """Rows of a few workers, and the intervals of these workers in one increasing sequence.
 
-    What is worker j's is lifted by j times ``span``, which is more than twice any number of one worker.
+    The numbers of worker j are shifted by j times ``span``, which is more than twice every number.
     """
 
     def __init__(self, ups: _Array, offsets: _Array, worker: _Array, first_worker: int, span: int) -> None:
@@ -315,15 +316,15 @@ class _Block:
         self.own_keys = owner * span + self.own
         self.own_total = before[offsets[1:]] - before[offsets[:-1]]
 
-    def place(self, time: _Array) -> tuple[_Array, npt.NDArray[np.bool_]]:
-        """Return for each row its worker's last interval that begins by a time, and whether there is one."""
+    def last_begun(self, time: _Array) -> tuple[_Array, npt.NDArray[np.bool_]]:
+        """Return for each row the last interval of its worker that begins by a time, and whether there is one."""
         place = np.searchsorted(self._keys, self.lift + time, side="right") - 1
         is_begun = place >= self._first[self.worker]
         return np.where(is_begun, place, 0), is_begun
 
 
-def _beyond_the_rung(instance: Instance, contacts: Contacts, run: Contacts, *, is_stream: bool) -> _Broken | None:
-    """H2 and H1, row by row."""
+def _check_rung(instance: Instance, contacts: Contacts, run: Contacts, *, is_stream: bool) -> _Broken | None:
+    """Check H2 and H1, row by row."""
     seconds, counts = np.unique(np.append(run.time, -1), return_counts=True)
     place = np.searchsorted(seconds, contacts.time, side="right") - 1
     in_second = np.arange(len(contacts)) - np.searchsorted(contacts.time, contacts.time)
@@ -332,8 +333,8 @@ def _beyond_the_rung(instance: Instance, contacts: Contacts, run: Contacts, *, i
     is_foreign = np.zeros(len(contacts), dtype=bool)
     if is_stream:
         num = instance.num_workers
-        meant = (run.worker >= 0) & (run.worker < num)
-        made = np.sort(np.searchsorted(seconds, run.time[meant]) * num + run.worker[meant])
+        is_valid = (run.worker >= 0) & (run.worker < num)
+        made = np.sort(np.searchsorted(seconds, run.time[is_valid]) * num + run.worker[is_valid])
         wanted = place * num + contacts.worker
         at = np.minimum(np.searchsorted(made, wanted), made.size - 1)
         is_foreign = ~(is_known & (made[at] == wanted)) if made.size else ~is_foreign

@@ -1,8 +1,8 @@
-"""Cuts: why no play can satisfy more tasks of a batch; claimed by a solver, recomputed here (rule H3).
+"""Cut certificates: proofs of an upper bound on the satisfied tasks of each batch, and their check (rule H3).
 
-A cut is a set X of seconds. By its end no play can have satisfied more tasks of a batch than there are contacts in X,
-plus what the workers could end if they were contacted in all other seconds (docs/batches/model.md section 6). This
-module shares no code with any solver.
+A cut is a set X of seconds. The satisfied tasks of a batch are at most the number of contacts in X plus the number of
+tasks that the workers can end if they call in all other seconds (docs/batches/model.md section 6). This module shares
+no code with a solver.
 """
 
 from __future__ import annotations
@@ -31,35 +31,35 @@ __all__ = [
     "write_cut_certificate",
 ]
 
-#: The form of a claim's file.
+#: The format of a certificate's file.
 CUT_FORMAT = "batches-cut/1"
 
 _Array = npt.NDArray[Any]
 
-#: Workers that go on in step.
+#: Number of workers that are processed together.
 _CHUNK = 8192
 
-#: So many times the window of a batch are looked up together with it.
-_AHEAD = 8
+#: Length of the cached window of intervals, as a multiple of the window of a batch.
+_CACHED_WINDOWS = 8
 
-#: Disjoint half-open intervals of seconds, increasing.
+#: Disjoint half-open intervals of seconds, in increasing order.
 Cut: TypeAlias = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CutCertificate:
-    """What a solver says a rung allows, with a cut for each batch.
+    """A claim of the largest number of satisfied tasks of each batch on a rung, with a cut per batch as proof.
 
     Parameters
     ----------
     rung
         The rung.
     satisfied
-        For each batch the most tasks that can be satisfied.
+        For each batch the largest number of tasks that can be satisfied.
     cuts
-        For each batch, with its deadline, the cut that proves it.
+        For each batch the cut that proves the number, at the batch's deadline.
     instance
-        Fingerprint of the instance it was made for, if it is told.
+        Fingerprint of the instance, if known.
     """
 
     family: ClassVar[str] = "batches"
@@ -70,7 +70,7 @@ class CutCertificate:
     instance: str | None = None
 
     def __str__(self) -> str:
-        return f"at most {sum(self.satisfied)} tasks on the rung {self.rung}, each batch by its cut"
+        return f"at most {sum(self.satisfied)} tasks on the rung {self.rung}, with a cut for each batch"
 
 
 class _CutCertificateFile(msgspec.Struct):
@@ -81,12 +81,12 @@ class _CutCertificateFile(msgspec.Struct):
 
 
 def read_cut_certificate(document: dict[str, Any]) -> CutCertificate:
-    """Return the claim in what a solver answers: ``rung``, ``satisfied`` and ``cut``; other keys are not looked at.
+    """Return the certificate in a parsed file or a solver's answer; only ``rung``, ``satisfied``, ``cut`` are required.
 
     Raises
     ------
     InputError
-        Naming the place.
+        If a key is missing or a value has another form. The message names the place. Further keys are ignored.
 
     Examples
     --------
@@ -99,33 +99,34 @@ def read_cut_certificate(document: dict[str, Any]) -> CutCertificate:
     )
 
 
-def write_cut_certificate(claim: CutCertificate) -> str:
-    """Return the text of a claim's file; `read_cut_certificate` gives back an equal one."""
-    head = {"format": CUT_FORMAT, "instance": claim.instance, "rung": str(claim.rung)}
-    return encode({**head, "satisfied": claim.satisfied, "cut": claim.cuts}) + "\n"
+def write_cut_certificate(certificate: CutCertificate) -> str:
+    """Return the text of a certificate's file; `read_cut_certificate` returns an equal certificate."""
+    head = {"format": CUT_FORMAT, "instance": certificate.instance, "rung": str(certificate.rung)}
+    return encode({**head, "satisfied": certificate.satisfied, "cut": certificate.cuts}) + "\n"
 
 
-def check_cut_certificate(instance: Instance, claim: CutCertificate, of: Run | None = None) -> Verdict:
-    """Recompute every cut: H3 holds where each bounds its batch by exactly what is claimed.
+def check_cut_certificate(instance: Instance, certificate: CutCertificate, of: Run | None = None) -> Verdict:
+    """Compute the bound of every cut again. Rule H3: it is the claimed number.
 
     Parameters
     ----------
     instance
-        With all availability.
-    claim
-        What is claimed.
+        The instance.
+    certificate
+        The certificate.
     of
-        The run that the rungs ``traffic`` and ``stream`` are measured by.
+        The run to which the rungs ``traffic`` and ``stream`` refer.
 
     Returns
     -------
     Verdict
-        Its time is the deadline of the first batch whose cut does not prove the claim; its outcome the claim.
+        Its time is the deadline of the first batch whose cut does not prove the claimed number. Its outcome is the
+        certificate, or None if H3 is broken.
 
     Raises
     ------
     InputError
-        When there is not one number and one cut for each batch, or the run is missing.
+        If there is not one number and one cut for each batch, or the run is missing.
 
     Examples
     --------
@@ -135,39 +136,39 @@ def check_cut_certificate(instance: Instance, claim: CutCertificate, of: Run | N
     >>> check_cut_certificate(lone, CutCertificate(Rung.FREE, (1,), ((),))).rule
     'H3'
     """
-    for name, values in (("satisfied", claim.satisfied), ("cut", claim.cuts)):
+    for name, values in (("satisfied", certificate.satisfied), ("cut", certificate.cuts)):
         if len(values) != instance.num_batches:
             raise InputError(f"a list of {len(values)}, expected one per batch, {instance.num_batches}", place=name)
-    bounds = CutBounds(instance, claim.rung, of)
-    for i, (satisfied, cut) in enumerate(zip(claim.satisfied, claim.cuts, strict=True)):
+    bounds = CutBounds(instance, certificate.rung, of)
+    for i, (satisfied, cut) in enumerate(zip(certificate.satisfied, certificate.cuts, strict=True)):
         deadline = instance.batches[i][1]
-        wrong = bounds.refused(i, deadline, satisfied, cut)
-        if wrong:
-            return Verdict(deadline, "H3", wrong, None, "second")
-    return Verdict(None, None, None, claim, "second")
+        defect = bounds.claim_defect(i, deadline, satisfied, cut)
+        if defect:
+            return Verdict(deadline, "H3", defect, None, "second")
+    return Verdict(None, None, None, certificate, "second")
 
 
 class CutBounds:
-    """What cuts bound, for one rung of one instance and one run.
+    """Bounds of cuts on a rung of an instance.
 
     Parameters
     ----------
     instance
-        With all availability.
+        The instance.
     rung
         The rung.
     of
-        The run it is measured by, one of this instance; may be None for ``free``.
+        The run of this instance to which the rung refers; may be None for ``free``.
 
     Raises
     ------
     InputError
-        For ``traffic`` and ``stream`` without a run.
+        If ``traffic`` or ``stream`` comes without a run.
     """
 
     def __init__(self, instance: Instance, rung: Rung, of: Run | None = None) -> None:
         if rung is not Rung.FREE and of is None:
-            raise InputError(f'"{rung}", expected the run it is measured by as well', place="rung")
+            raise InputError(f'"{rung}", expected the run to which it refers as well', place="rung")
         self.instance = instance
         self.rung = rung
         self._c = np.array(instance.c, dtype=np.int64)
@@ -178,19 +179,19 @@ class CutBounds:
         self._workers = contacts.worker[in_time].astype(np.int64)
         window = instance.window(instance.batches[0][0], instance.end)
         owner = np.repeat(np.arange(instance.num_workers, dtype=np.int32), np.diff(window.offsets))
-        self._all = _Rows(owner, *(np.ascontiguousarray(column) for column in window.ups.T))
-        self._near, self._range = self._all, (0, instance.end)
+        self._all = _Intervals(owner, *(np.ascontiguousarray(column) for column in window.ups.T))
+        self._cached, self._cached_window = self._all, (0, instance.end)
 
-    def _rows(self, since: int, until: int) -> _Rows:
-        """Return the intervals that have a second in [since, until); those of a few batches are looked up together."""
-        low, high = self._range
-        if not (low <= since and until <= high) or self._near is self._all:
-            self._range = since, since + _AHEAD * (until - since)
-            self._near = self._all.within(*self._range)
-        return self._near.within(since, until)
+    def intervals(self, since: int, until: int) -> _Intervals:
+        """Return the intervals with a second in [since, until); a longer window is cached for the next batches."""
+        low, high = self._cached_window
+        if not (low <= since and until <= high) or self._cached is self._all:
+            self._cached_window = since, since + _CACHED_WINDOWS * (until - since)
+            self._cached = self._all.within(*self._cached_window)
+        return self._cached.within(since, until)
 
-    def wrong(self, cut: Sequence[tuple[int, int]]) -> str:
-        """Say why this is no cut of the rung; empty if it is one."""
+    def cut_defect(self, cut: Sequence[tuple[int, int]]) -> str:
+        """Return why this is not a cut of the rung; empty if it is one."""
         last = min((a for a, _ in cut), default=0)
         for a, b in sorted(cut):
             if not last <= a < b:
@@ -200,75 +201,75 @@ class CutBounds:
             return f"a cut of seconds, expected none for {self.rung}"
         return ""
 
-    def refused(self, batch: int, deadline: int, most: int, cut: Sequence[tuple[int, int]]) -> str:
-        """Say why a cut does not bound a batch by just so many tasks; empty if it does."""
-        wrong = self.wrong(cut)
-        if wrong:
-            return wrong
+    def claim_defect(self, batch: int, deadline: int, most: int, cut: Sequence[tuple[int, int]]) -> str:
+        """Return why a cut does not bound the tasks of a batch by exactly ``most``; empty if it does."""
+        defect = self.cut_defect(cut)
+        if defect:
+            return defect
         bound = self.bound(batch, deadline, cut)
         return "" if bound == most else f"the cut bounds batch {batch} by {bound}, not by {most}"
 
     def bound(self, batch: int, deadline: int, cut: Sequence[tuple[int, int]]) -> int:
-        """Return the most tasks of a batch, alone, that this cut lets end by ``deadline``.
+        """Return the upper bound of a cut on the tasks of a batch, alone, that end by ``deadline``.
 
         Parameters
         ----------
         batch
-            Its index.
+            Index of the batch.
         deadline
-            Any second after the submission; not only that of the batch.
+            A second after the submission; it may differ from the batch's deadline.
         cut
-            Seconds; without overlap.
+            Intervals of seconds without overlap.
 
         Notes
         -----
-        Thousands of workers go on in step: as many steps as one of them ends tasks, and no more of them than are
-        needed for N. O(m log m) a step for m intervals.
+        All workers are processed in parallel, one task per step, until N tasks have ended. O(m log m) per step for m
+        intervals.
         """
         submission = self.instance.batches[batch][0]
         first, last = np.searchsorted(self._times, (submission, deadline))
         times, workers = self._times[first:last], self._workers[first:last]
-        field = _Field(self, submission, deadline)
+        workers_in_window = _AvailableWorkers(self, submission, deadline)
         tasks = self.instance.tasks
         if self.rung is Rung.FREE:
-            return min(tasks, field.count(None, tasks))
+            return min(tasks, workers_in_window.count(None, tasks))
         if self.rung is Rung.STREAM:
-            return min(tasks, field.count_of(times, workers, tasks))
+            return min(tasks, workers_in_window.count_contacts(times, workers, tasks))
         inside = np.zeros(times.size, dtype=bool)
         for a, b in cut:
             inside |= (a <= times) & (times < b)
         contacts = int(inside.sum())
-        return min(tasks, contacts + field.count(_distinct(times[~inside]), tasks - contacts))
+        return min(tasks, contacts + workers_in_window.count(_distinct(times[~inside]), tasks - contacts))
 
 
 def _distinct(values: _Array) -> _Array:
-    """Return the different values of a sorted array."""
+    """Return the distinct values of a sorted array."""
     return values[_changes(values)]
 
 
 def _changes(values: _Array) -> _Array:
-    """Return the places of a sorted array that differ from the one before; the first does."""
+    """Return the positions of a sorted array whose value differs from the previous one, with the first position."""
     return np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1]))) if values.size else np.arange(0)
 
 
-class _Rows(NamedTuple):
-    """Intervals, and whose each is, by worker and time."""
+class _Intervals(NamedTuple):
+    """Intervals with their workers, by worker and time."""
 
     owner: _Array
     start: _Array
     stop: _Array
 
-    def within(self, since: int, until: int) -> _Rows:
-        """Return those that have a second in [since, until)."""
+    def within(self, since: int, until: int) -> _Intervals:
+        """Return the intervals with a second in [since, until)."""
         kept = np.flatnonzero((self.stop > since) & (self.start < until))
-        return _Rows(*(column[kept] for column in self))
+        return _Intervals(*(column[kept] for column in self))
 
 
-class _Field:
-    """The workers that are available in a window, and what they end by its end."""
+class _AvailableWorkers:
+    """The workers that are available in a window; counts the tasks that they end in it."""
 
     def __init__(self, bounds: CutBounds, submission: int, deadline: int) -> None:
-        rows = bounds._rows(submission, deadline)
+        rows = bounds.intervals(submission, deadline)
         first = _changes(rows.owner)
         self.members = rows.owner[first]
         self.first = np.append(first, rows.owner.size)
@@ -286,9 +287,9 @@ class _Field:
         self.total = np.full_like(total, deadline - submission) if self.is_reliable else total
 
     def count(self, seconds: _Array | None, enough: int) -> int:
-        """Return how many tasks end by the deadline, if each worker is contacted in all its available ``seconds``.
+        """Return the number of tasks that end by the deadline if each worker calls in all its available ``seconds``.
 
-        None stands for all seconds. From ``enough`` on nobody counts further.
+        None means all seconds. The count may stop as soon as it reaches ``enough``.
         """
         count = 0
         for low in range(0, self.members.size, _CHUNK):
@@ -299,9 +300,9 @@ class _Field:
         return count
 
     def _count(self, active: _Array, seconds: _Array | None, enough: int) -> int:
-        """Return it for some of the workers."""
-        now = np.full(active.size, self.submission, dtype=np.int64)  # the next contact is at now or later
-        busy = np.zeros(active.size, dtype=np.int64)  # own time in which the last task ends
+        """Return the count for some of the workers."""
+        now = np.full(active.size, self.submission, dtype=np.int64)  # earliest second of the next contact
+        busy = np.zeros(active.size, dtype=np.int64)  # own time at which the last task ends
         count = 0
         while active.size and count < enough:
             now, place, found = self._next(active, now, seconds)
@@ -312,8 +313,8 @@ class _Field:
             count += active.size
         return count
 
-    def count_of(self, times: _Array, workers: _Array, enough: int) -> int:
-        """Return how many tasks end by the deadline, if just these contacts carry one each; see `count`."""
+    def count_contacts(self, times: _Array, workers: _Array, enough: int) -> int:
+        """Return the number of tasks that end by the deadline if each of these contacts carries one; see `count`."""
         order = np.lexsort((times, workers))
         times = times[order]
         index = np.searchsorted(self.members, workers[order])
@@ -338,7 +339,10 @@ class _Field:
         return own
 
     def _next(self, active: _Array, now: _Array, seconds: _Array | None) -> tuple[_Array, _Array, _Array]:
-        """Return each worker's next available second from ``now`` on, among ``seconds``; its interval; whether any."""
+        """Return for each worker the first second >= ``now`` that it can call in, its interval, and if there is one.
+
+        A worker can call in its available seconds; if ``seconds`` is not None, only in those of them.
+        """
         now = now.copy()
         place = np.zeros(active.size, dtype=np.int64)
         open_ = np.arange(active.size)

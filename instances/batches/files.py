@@ -1,4 +1,7 @@
-"""The file forms of instances: ``batches/1`` spells out all intervals, ``batches/2`` names what they are drawn from."""
+"""File formats of instances, read strictly and written exactly (docs/batches/model.md section 1).
+
+``batches/1`` contains all intervals. ``batches/2`` contains the seed and the constants from which they are drawn.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ from hindsched.instances.batches.availability import Availability
 from hindsched.instances.batches.model import Compute, Instance
 from hindsched.instances.batches.volunteers import VolunteerParameters, Volunteers
 from hindsched.instances.errors import InputError
-from hindsched.instances.text_files import convert, encode, expect_format
+from hindsched.instances.text_files import convert, expect_format, format_document
 
 __all__ = ["INSTANCE_FORMATS", "read_instance", "write_instance"]
 
-#: The forms that an instance's file may have.
+#: The formats of an instance's file.
 INSTANCE_FORMATS = ("batches/1", "batches/2")
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -56,32 +59,32 @@ class _DrawnInstanceFile(_Head, forbid_unknown_fields=True, kw_only=True):
 
 
 def read_instance(document: dict[str, Any]) -> Instance:
-    """Return the instance of a parsed file (docs/batches/model.md section 1).
+    """Return the instance of a parsed file.
 
     Parameters
     ----------
     document
-        Of the form ``batches/1`` or ``batches/2``.
+        The JSON object of a file with format ``batches/1`` or ``batches/2``.
 
     Raises
     ------
     InputError
-        Naming the place: an unknown or missing key (of a worker: the worker), a number that is no integer, intervals
-        or batches that are empty, overlap or are out of order (the interval or batch).
+        If a key is unknown or missing, a number is not an integer, or intervals or batches are empty, overlap or are
+        out of order. The message names the place, such as the worker, interval or batch.
     """
     name = expect_format(document, INSTANCE_FORMATS)
     try:
         if name == "batches/1":
-            return _spelled_out(convert(document, _InstanceFile))
+            return _known(convert(document, _InstanceFile))
         return _drawn(convert(document, _DrawnInstanceFile))
     except InputError as error:
         found_in = _WITHIN.fullmatch(error.place or "")
         if found_in is None:
             raise
-        raise InputError(error.expected, place=found_in[1]) from None  # the interval or batch, not one end of it
+        raise InputError(error.expected, place=found_in[1]) from None  # the interval or batch, not one of its numbers
 
 
-def _spelled_out(file: _InstanceFile) -> Instance:
+def _known(file: _InstanceFile) -> Instance:
     return Instance(
         tasks=file.tasks,
         batches=file.batches,
@@ -113,9 +116,9 @@ def _drawn(file: _DrawnInstanceFile) -> Instance:
 
 
 def write_instance(instance: Instance) -> str:
-    """Return the text of an instance's file: one worker a line, so that a person can read it.
+    """Return the text of an instance's file, one worker per line; `read_instance` returns an equal instance.
 
-    It is of the form ``batches/2`` where volunteers are drawn and compute as drawn, else ``batches/1``.
+    The format is ``batches/2`` if intervals and computing times are those of drawn volunteers, otherwise ``batches/1``.
 
     Examples
     --------
@@ -125,7 +128,7 @@ def write_instance(instance: Instance) -> str:
     {"c":2,"up":[[0,9]]}
     ]}
     """
-    head: dict[str, Any] = {
+    document: dict[str, Any] = {
         "format": "batches/1",
         "tasks": instance.tasks,
         "compute": str(instance.compute),
@@ -134,15 +137,15 @@ def write_instance(instance: Instance) -> str:
     }
     source = instance.source
     if isinstance(source, Volunteers) and source.c == instance.c:
-        head["format"] = "batches/2"
-        head["volunteer"] = {
+        document["format"] = "batches/2"
+        document["volunteer"] = {
             "workers": source.num_workers,
             "c": source.mean_c,
             "seed": source.seed,
             "homogeneous": source.homogeneous,
             "habits": asdict(source.habits),
         }
-        return encode(head) + "\n"
-    up: Availability = instance.up
-    workers = (encode({"c": c, "up": up.of_worker(j).tolist()}) for j, c in enumerate(instance.c))
-    return encode(head)[:-1] + ',"workers":[\n' + ",\n".join(workers) + "\n]}\n"
+    else:
+        up: Availability = instance.up
+        document["workers"] = ({"c": c, "up": up.of_worker(j).tolist()} for j, c in enumerate(instance.c))
+    return format_document(document, ["workers"])

@@ -11,7 +11,7 @@ from hindsched.instances.batches.availability import MOST, Availability, Ints, w
 from hindsched.instances.batches.model import Compute, Instance
 from hindsched.instances.batches.volunteers import VolunteerParameters, Volunteers
 from hindsched.instances.errors import InputError
-from hindsched.instances.intervals import Interval, Presence, Seconds
+from hindsched.instances.intervals import Interval, Presence, join_touching
 from hindsched.instances.traces.trace import Trace
 
 __all__ = ["from_trace"]
@@ -29,29 +29,29 @@ def from_trace(
     homogeneous: bool = False,
     compute: Compute | str = Compute.AVAILABLE,
 ) -> Instance:
-    """Return an instance with one worker per node of a trace.
+    """Return an instance whose workers are the nodes of a real trace.
 
-    Only what the trace calls available is; availability that touches is one interval. Its begin is rounded up to a
-    whole second and its end down.
+    A worker is available in the trace's available intervals. Intervals that touch are joined; their begin is rounded up
+    to a whole second and their end is rounded down.
 
     Parameters
     ----------
     trace
         See `hindsched.instances.traces.read`.
     tasks, batches, start, compute
-        See `Instance`; in seconds from ``origin`` on.
+        See `Instance`. Times are seconds after ``origin``.
     c
         Mean seconds per task. Worker j is as fast as volunteer j of ``seed`` (see `Volunteers`), unless the workers
         are ``homogeneous``.
     origin
-        UNIX second that becomes second 0; what lies before it is cut off. None: the begin of the trace, rounded down.
+        UNIX second that becomes second 0. Earlier availability is dropped. None: the begin of the trace, rounded down.
     seed, homogeneous
         See ``c``.
 
     Raises
     ------
     InputError
-        As `Instance`.
+        As in `Instance`.
 
     Examples
     --------
@@ -71,24 +71,9 @@ def from_trace(
 
 
 def _seconds(row: Sequence[Interval], origin: int) -> Ints:
-    """Return the whole seconds of a node's availability, from the origin on."""
-    joined: list[tuple[Seconds, Seconds]] = []
-    for interval in row:
-        if interval.presence is not Presence.AVAILABLE or interval.stop <= interval.start:
-            continue
-        if joined and joined[-1][1] == interval.start:
-            joined[-1] = (joined[-1][0], interval.stop)
-        else:
-            joined.append((interval.start, interval.stop))
-    pairs: list[tuple[int, int]] = []
-    for start, stop in joined:
-        a, b = max(0, math.ceil(start) - origin), math.floor(stop) - origin
-        if b > MOST:
-            raise InputError(f"availability until {b}, expected seconds up to {MOST}", place="origin")
-        if a >= b:
-            continue
-        if pairs and pairs[-1][1] == a:
-            pairs[-1] = (pairs[-1][0], b)
-        else:
-            pairs.append((a, b))
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    """Return the intervals of whole seconds in which a node is available, from the origin on; shape (n, 2)."""
+    available = [i for i in row if i.presence is Presence.AVAILABLE and i.stop > i.start]
+    pairs = [(max(0, math.ceil(start) - origin), math.floor(stop) - origin) for start, stop in join_touching(available)]
+    if pairs and pairs[-1][1] > MOST:
+        raise InputError(f"availability until {pairs[-1][1]}, expected seconds up to {MOST}", place="origin")
+    return np.array([(a, b) for a, b in pairs if a < b], dtype=np.int64).reshape(-1, 2)

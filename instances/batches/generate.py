@@ -1,4 +1,4 @@
-"""Instances of the paper's experiments on drawn volunteers (docs/batches/model.md sections 7 and 8), and small ones."""
+"""Instances of the paper's experiment (docs/batches/model.md sections 7 and 8), and small random ones."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ __all__ = ["back_to_back", "paper", "small"]
 
 
 def back_to_back(first: int, deadline_s: int, batches: int) -> list[tuple[int, int]]:
-    """Return batches of equal length, each submitted at the deadline of the one before.
+    """Return batches of equal length, each submitted at the deadline of the previous one.
 
     Parameters
     ----------
     first
-        S_0.
+        S_0, the first submission.
     deadline_s
-        D_i - S_i.
+        D_i - S_i, seconds from submission to deadline.
     batches
-        M.
+        M, number of batches.
 
     Raises
     ------
     InputError
-        For a number below 1 (``first``: 0).
+        If ``first`` is negative, or another number is below 1.
 
     Examples
     --------
@@ -55,33 +55,32 @@ def paper(
     habits: VolunteerParameters | None = None,
     volunteers: Volunteers | None = None,
 ) -> Instance:
-    """Return one instance of the paper's experiments; its volunteers are drawn when somebody looks.
+    """Return one instance of the paper's experiment. Its volunteers are drawn when their intervals are read.
 
     Parameters
     ----------
     workers
         W.
     tasks
-        N; the paper has 1024, 2048, 4096.
+        N. The paper has 1024, 2048 and 4096.
     deadline_s, c
-        D - S and the mean computing time; the paper has (1 h, 30 min), (4 h, 30 min), (4 h, 1 h), (4 h, 2 h).
+        D - S and the mean computing time. The paper has (1 h, 30 min), (4 h, 30 min), (4 h, 1 h) and (4 h, 2 h).
     batches
-        M, back to back.
+        M; each batch is submitted at the deadline of the previous one.
     first_day
-        The day of S_0 at midnight; the paper's are 153, 214 and 275 (1 September, 1 November, 1 January).
+        S_0 is midnight of this day. The paper has 153, 214 and 275 (1 September, 1 November, 1 January).
     seed
-        Names the volunteers.
+        Seed of the volunteers.
     homogeneous
-        Whether all compute equally fast.
+        Whether all volunteers compute equally fast.
     lead_s
-        How long before S_0 the run begins, at most down to second 0.
+        Seconds from the start of the run to S_0, or fewer if the start would be negative.
     compute
-        In which seconds tasks advance.
+        Seconds in which tasks advance.
     habits
-        Constants of the generator, if not the default ones.
+        Constants of the generator; None: the defaults.
     volunteers
-        Who, if they exist already; ``workers``, ``seed`` and ``habits`` are then not looked at, and what was drawn of
-        them is shared.
+        Volunteers to use in place of ``workers``, ``seed`` and ``habits``. Their intervals are shared if already drawn.
 
     Examples
     --------
@@ -91,7 +90,7 @@ def paper(
     """
     first = first_day * DAY
     source = Volunteers(workers, seed, habits or VolunteerParameters()) if volunteers is None else volunteers
-    source = source.computing(c, homogeneous=homogeneous)
+    source = source.with_computing_times(c, homogeneous=homogeneous)
     return Instance(
         tasks=tasks,
         batches=back_to_back(first, deadline_s, batches),
@@ -113,21 +112,26 @@ def small(
     up: float = 0.7,
     compute: Compute | str | None = None,
 ) -> Instance:
-    """Return a random small instance, for tests and first steps.
+    """Return a small random instance, for tests and first steps.
 
-    Batches last 2 to ``length`` seconds, with pauses of at most 2 between them; C_j is uniform in 1..``longest_c``;
-    every worker alternates between on and off.
+    Batches last 2 to ``length`` seconds, with pauses of at most 2 seconds between them. C_j is uniform in
+    1..``longest_c``. A worker is available in each second with probability ``up``.
 
     Parameters
     ----------
     seed
-        Names the instance; every worker has a stream of its own.
+        Seed of the instance; every worker has a separate random stream.
     workers, tasks, batches, length, longest_c
-        Its size, each at least 1 (``length``: 2).
+        Sizes, each at least 1; ``length`` at least 2.
     up
-        Share of time that a worker is available, above 0 and at most 1.
+        Probability above 0 and at most 1.
     compute
-        In which seconds tasks advance; None: drawn.
+        Seconds in which tasks advance; None: drawn.
+
+    Raises
+    ------
+    InputError
+        If a size or the probability is out of range.
 
     Examples
     --------
@@ -139,7 +143,7 @@ def small(
         if value < 1:
             raise InputError("expected an integer >= 1" if name != "length" else "expected an integer >= 2", place=name)
     if not 0 < up <= 1:
-        raise InputError(f"{up}, expected a share above 0 and of at most 1", place="up")
+        raise InputError(f"{up}, expected a probability above 0", place="up")
     draw = stream("batches", "small", 1, seed)
     start = int(draw.integers(0, 4))
     now = start + int(draw.integers(0, 4))

@@ -1,4 +1,4 @@
-"""What an instance of batches is: volunteers who come and go, and batches of equal tasks with deadlines."""
+"""The instance type of the family ``batches``: volatile workers, and batches of equal tasks with deadlines."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ["Compute", "Instance"]
 
 
 class Compute(StrEnum):
-    """In which seconds a task advances (docs/batches/model.md section 1)."""
+    """Seconds in which a task advances: available seconds only, or all (docs/batches/model.md section 1)."""
 
     AVAILABLE = "available"
     RELIABLE = "reliable"
 
     @classmethod
     def parse(cls, text: Compute | str) -> Compute:
-        """Return the reading of this name; InputError for another."""
+        """Return the member with this value; raise `InputError` if there is none."""
         try:
             return cls(text)
         except ValueError:
@@ -34,30 +34,31 @@ class Compute(StrEnum):
 
 @dataclass(frozen=True, eq=False, init=False)
 class Instance(BaseInstance):
-    """Batches of equal tasks for workers that come and go, all availability known (docs/batches/model.md section 1).
+    """Batches of equal tasks for W volatile workers with known availability (docs/batches/model.md section 1).
 
-    Immutable and validated once, here. Equality, hash and `fingerprint` follow the content. The unit of time is the
-    second.
+    An instance is immutable and is validated when it is made. Equality, hash and `fingerprint` follow the content. The
+    unit of time is the second.
 
     Parameters
     ----------
     tasks
         N, tasks per batch.
     batches
-        M pairs of submission S_i and deadline D_i.
+        M pairs of a submission S_i and a deadline D_i.
     c
-        W integers C_j: seconds worker j computes per task.
+        W integers C_j: seconds that worker j computes per task.
     up
-        W lists of increasing half-open intervals [a, b) that do not touch; or an `Availability`; or a source of it.
+        W lists of half-open intervals [a, b) in increasing order that do not touch; or an `Availability`; or a source
+        of availability.
     start
-        t0, the second in which runs begin; what lies before is history.
+        t0, the second in which runs begin. Earlier seconds are history.
     compute
         Whether a task advances in available seconds only, or in every second.
 
     Raises
     ------
     InputError
-        Naming the place.
+        If a value is invalid. The message names the place.
 
     Examples
     --------
@@ -104,57 +105,57 @@ class Instance(BaseInstance):
 
     @property
     def num_workers(self) -> int:
-        """How many workers, W."""
+        """Number of workers, W."""
         return len(self.c)
 
     @property
     def num_batches(self) -> int:
-        """How many batches, M."""
+        """Number of batches, M."""
         return len(self.batches)
 
     @property
     def end(self) -> int:
-        """E, the last deadline, where a run ends."""
+        """E, the last deadline and the end of a run."""
         return self.batches[-1][1]
 
     @cached_property
     def sum_c(self) -> int:
-        """Sum of all C_j; divided by W it is the mean."""
+        """Sum of all C_j."""
         return sum(self.c)
 
     def margin(self, batch: int) -> int:
-        """Return W (L_i - S_i), an integer, where L_i = D_i less the mean of all C_j."""
+        """Return the integer W (L_i - S_i), where L_i is D_i minus the mean of all C_j."""
         submission, deadline = self.batches[batch]
         return self.num_workers * (deadline - submission) - self.sum_c
 
     def last_call(self, batch: int) -> int:
-        """Return L_i rounded down: the last second of which a task of mean length ends in time."""
+        """Return L_i rounded down: the last second in which a task of mean length can begin."""
         return self.batches[batch][0] + self.margin(batch) // self.num_workers
 
     @property
     def firsts(self) -> Ints:
-        """W first available seconds; -1 for a worker that never is."""
+        """First available second of each worker; -1 for a worker that is never available."""
         return self.source.firsts
 
     @property
     def up(self) -> Availability:
-        """All intervals; drawn if need be. `window` asks for fewer."""
+        """All intervals. They are drawn if necessary; `window` draws a part of them."""
         return self.source.whole()
 
     def window(self, since: int, until: int) -> Availability:
-        """Return the intervals that have a second in [since, until), whole."""
+        """Return the intervals with a second in [since, until); they are not clipped to this window."""
         return self.source.window(since, until)
 
     def covering(self, since: int, until: int) -> Availability:
-        """Return the intervals that have a second in [since, until), and perhaps others: what costs least."""
+        """Return at least the intervals with a second in [since, until); further ones where this is faster."""
         return self.source.covering(since, until)
 
     @cached_property
     def fingerprint(self) -> str:
-        """``sha256:`` and the digest of the content; it binds runs and results to this instance.
+        """``sha256:`` and the digest of the content. It binds runs and results to this instance.
 
-        Availability that is drawn counts by what it is drawn from, so that a fingerprint draws no interval; the same
-        intervals spelled out have another fingerprint.
+        For drawn availability the digest covers the seed and the constants, so nothing is drawn. The same intervals
+        given as lists have a different fingerprint.
         """
         digest = hashlib.sha256(b"batches/1\0")
         digest.update(repr((self.tasks, self.batches, self.c, self.start, str(self.compute))).encode())
@@ -177,7 +178,7 @@ def _batches(batches: Sequence[Sequence[int]], start: int) -> tuple[tuple[int, i
     if len(batches) == 0:
         raise InputError("no batch, expected at least one", place="batches")
     checked: list[tuple[int, int]] = []
-    earliest, reason = start, "the start"
+    earliest, reason = start, "the start of the run"
     for i, batch in enumerate(batches):
         place = f"batches[{i}]"
         submission, deadline = _pair(batch, place)
@@ -186,7 +187,7 @@ def _batches(batches: Sequence[Sequence[int]], start: int) -> tuple[tuple[int, i
         if deadline <= submission:
             raise InputError(f"[{submission}, {deadline}], expected a deadline after the submission", place=place)
         checked.append((submission, deadline))
-        earliest, reason = deadline, "the deadline of the batch before"
+        earliest, reason = deadline, "the previous deadline"
     return tuple(checked)
 
 

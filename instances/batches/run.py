@@ -1,4 +1,7 @@
-"""Runs and certificates: who contacted the master when, and what it was sent (docs/batches/model.md section 4)."""
+"""The schedule type of the family ``batches``: runs and certificates as lists of contacts of workers with the master.
+
+Section 4 of docs/batches/model.md describes the file format ``batches-run/1``.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.text_files import convert, encode, excerpt, quoted
+from hindsched.instances.text_files import convert, excerpt, format_document, quoted
 
 __all__ = [
     "NOTHING",
@@ -27,13 +30,13 @@ __all__ = [
     "write_run",
 ]
 
-#: The form of a run's file.
+#: The format of a run's file.
 RUN_FORMAT = "batches-run/1"
 
-#: What stands for a missing batch, task or end.
+#: The number that marks a missing batch, task or end.
 NOTHING = -(2**31)
 
-#: The integers of a row are at least this and below its negative.
+#: Least integer in a row; integers are below its negative.
 _LEAST = -(2**63)
 
 #: ``(time, worker)`` or ``(time, worker, batch, task, end)``.
@@ -41,7 +44,7 @@ Row: TypeAlias = tuple[int, int] | tuple[int, int, int, int, int | None]
 
 
 class Rung(StrEnum):
-    """How much the hindsight player may choose (docs/batches/model.md section 5)."""
+    """Freedom of the hindsight player: a problem of docs/batches/model.md section 5."""
 
     FREE = "free"
     TRAFFIC = "traffic"
@@ -49,7 +52,7 @@ class Rung(StrEnum):
 
     @classmethod
     def parse(cls, text: Rung | str) -> Rung:
-        """Return the rung of this name; InputError for another."""
+        """Return the rung with this name; raise `InputError` if there is none."""
         try:
             return cls(text)
         except ValueError:
@@ -57,7 +60,7 @@ class Rung(StrEnum):
 
 
 class Malformed(NamedTuple):
-    """The first row of a text that has not the shape of a contact."""
+    """The first row of a file that does not have the form of a contact, and the reason."""
 
     row: int
     reason: str
@@ -65,16 +68,16 @@ class Malformed(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contacts:
-    """Contacts as columns, each of shape (n,); ``NOTHING`` where a contact carries no task, or has no end.
+    """Contacts as columns, each of shape (n,).
 
     Parameters
     ----------
     time, worker
-        Who called when.
+        Second of the contact, and the worker.
     batch, task
-        What it was sent.
+        The task that the worker is sent; ``NOTHING`` if it is sent none.
     end
-        When that copy ends, if it does before the run's end.
+        The second in which this copy ends; ``NOTHING`` if it does not end by the end of the run.
     """
 
     time: npt.NDArray[Any]
@@ -91,7 +94,7 @@ class Contacts:
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Contacts:
-        """Return the contacts of rows; an end of None is ``NOTHING``, and so is what a short row lacks."""
+        """Return the contacts of rows; None and the missing columns of a short row become ``NOTHING``."""
         table = np.full((5, len(rows)), NOTHING, dtype=np.int64)
         for place, row in enumerate(rows):
             for column, number in enumerate(row):
@@ -103,12 +106,12 @@ class Contacts:
 
     @property
     def sends(self) -> npt.NDArray[np.bool_]:
-        """Which contacts carry a task."""
+        """Whether each contact carries a task."""
         sends: npt.NDArray[np.bool_] = self.batch != NOTHING
         return sends
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows of the file form."""
+        """Yield the rows as in a file."""
         columns = (getattr(self, name).tolist() for name in ("time", "worker", "batch", "task", "end"))
         for time, worker, batch, task, end in zip(*columns, strict=True):
             if batch == NOTHING:
@@ -119,22 +122,22 @@ class Contacts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """A run, or the certificate of a rung, as text; what it claims is for the checker to replay.
+    """A run, or the certificate of a rung, as text. The checker decides whether it obeys the rules.
 
     Parameters
     ----------
     instance
-        Fingerprint of the instance it was made for.
+        Fingerprint of the instance that the run is for.
     contacts
         All contacts of a run, or those that a certificate uses, by time and worker.
     policy
-        Whose run it is, if anybody's.
+        Name of the policy, if a policy made the run.
     rung
-        Which rung it certifies, if any.
+        The rung that the certificate is for; None: a run.
     periods
-        Pairs of a time and the period set then.
+        Pairs of a time and the period that the policy sets then.
     malformed
-        The first row that is no contact, if there is one; ``contacts`` has the rows before it.
+        The first row that is not a contact, if there is one. ``contacts`` has the rows before it.
     """
 
     family: ClassVar[str] = "batches"
@@ -163,27 +166,29 @@ class _RunFile(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read_run(document: dict[str, Any]) -> Run:
-    """Return the run of a parsed file of the form ``batches-run/1`` (docs/batches/model.md section 4).
+    """Return the run of a parsed file with format ``batches-run/1``.
 
-    Rows that are no contacts are kept for the checker to name (rule F).
+    A row that is not a contact is not an error here. It becomes `Run.malformed`, for which the checker reports rule F.
 
     Raises
     ------
     InputError
-        Naming the place: an unknown or missing key, another form or rung, periods that are no pairs of integers.
+        If a key is unknown or missing, the format or rung is another, or periods are not pairs of integers. The message
+        names the place.
     """
     file = convert(document, _RunFile)
     if file.format != RUN_FORMAT:
         raise InputError(f'{quoted(file.format)}, expected "{RUN_FORMAT}"', place="format")
     rung = None if file.rung is None else Rung.parse(file.rung)
-    malformed = next((Malformed(i, reason) for i, row in enumerate(file.contacts) if (reason := _wrong(row))), None)
+    defects = ((i, _row_defect(row)) for i, row in enumerate(file.contacts))
+    malformed = next((Malformed(i, reason) for i, reason in defects if reason), None)
     known = file.contacts if malformed is None else list(islice(file.contacts, malformed.row))
-    contacts = Contacts.of([_said(row) for row in known])
+    contacts = Contacts.of([_without_sentinel(row) for row in known])
     return Run(file.instance, contacts, file.policy, rung, tuple(file.periods or ()), malformed)
 
 
-def _said(row: Row) -> Row:
-    """Return a row none of whose numbers means ``NOTHING``: one less is as wrong a batch, task or end."""
+def _without_sentinel(row: Row) -> Row:
+    """Return a row in which the number ``NOTHING`` is decremented: both numbers are invalid, but only one is a mark."""
     if len(row) == 2 or NOTHING not in row[2:]:
         return row
     time, worker, batch, task, end = row
@@ -196,8 +201,8 @@ def _said(row: Row) -> Row:
     )
 
 
-def _wrong(row: object) -> str:
-    """Say what is wrong with the shape of a row; empty if nothing."""
+def _row_defect(row: object) -> str:
+    """Return why a row does not have the form of a contact; empty if it does."""
     if not isinstance(row, list) or len(row) not in (2, 5):
         return f"{quoted(row)}, expected [time, worker] or [time, worker, batch, task, end]"
     for number in row[:4]:
@@ -213,12 +218,12 @@ def _is_integer(number: object) -> bool:
 
 
 def write_run(run: Run) -> str:
-    """Return the text of a run's file: one contact a line.
+    """Return the text of a run's file, one contact per line; `read_run` returns an equal run.
 
     Raises
     ------
     InputError
-        For a run that was read from a text with a row that is no contact.
+        If the run was read from a file with a row that is not a contact.
 
     Examples
     --------
@@ -230,12 +235,12 @@ def write_run(run: Run) -> str:
     """
     if run.malformed is not None:
         raise InputError(run.malformed.reason, place=f"contacts[{run.malformed.row}]")
-    head = {
+    document = {
         "format": RUN_FORMAT,
         "instance": run.instance,
         "policy": run.policy,
         "rung": None if run.rung is None else str(run.rung),
         "periods": run.periods,
+        "contacts": run.contacts.rows(),
     }
-    rows = ",\n".join(map(encode, run.contacts.rows()))
-    return encode(head)[:-1] + ',"contacts":[\n' + rows + ("\n]}\n" if rows else "]}\n")
+    return format_document(document, ["contacts"])

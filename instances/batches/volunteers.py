@@ -1,7 +1,7 @@
-"""Volunteers drawn at random: when each comes and goes, and how fast it is (docs/batches/model.md section 7).
+"""Random volunteers: their availability and their speed (docs/batches/model.md section 7).
 
-Every volunteer draws from a stream of its own, so it depends neither on how many others there are nor on the window
-that somebody looks at.
+Every volunteer has a separate random stream, so it depends neither on the number of volunteers nor on the window that
+is read.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ HOUR = 3600
 DAY = 24 * HOUR
 WEEK = 7 * DAY
 
-#: Intervals drawn before they are put into one array.
+#: Number of intervals that are drawn before they are copied into one array.
 _BLOCK = 1 << 20
 
-#: More on-times, or days, are not drawn of one volunteer.
+#: Largest number of on-times, or days, that are drawn for a volunteer.
 _MOST_DRAWN = 1 << 24
 
 _Reals = npt.NDArray[np.float64]
 
-#: What constants are at most, so that all times are numbers.
+#: Largest values of the constants, for which all times are finite numbers.
 _MOST: dict[str, float] = {
     **dict.fromkeys(("days", "life_days"), MOST // DAY),
     **dict.fromkeys(("share_alpha", "share_beta", "start_sigma_s", "cycle_s"), MOST),
@@ -44,35 +44,38 @@ _MOST: dict[str, float] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolunteerParameters:
-    """How volunteers are drawn: every constant of the generator.
+    """Constants of the generator of volunteers.
 
     Parameters
     ----------
     days
-        Length of the trace; day 0 is a Sunday.
+        Length of the trace in days; day 0 is a Sunday.
     share_alpha, share_beta, share_least, share_most
-        The share of time that a volunteer is available: a Beta distribution, cut.
+        Share of time that a volunteer is available: the parameters of a Beta distribution, and the limits to which it
+        is cut.
     life_days
-        Mean of the exponential life; births are uniform over the trace.
+        Mean of the exponential life in days. Births are uniform over the trace.
     speed_sigma
-        Of the log-normal speed, of mean 1.
+        Standard deviation of the logarithm of the speed, a log-normal factor of the computing time with mean 1.
     daily
-        Share of the volunteers with a daily rhythm; the others alternate on and off.
+        Share of the volunteers with a daily rhythm. The others alternate between on-times and off-times.
     phase_hour, phase_sigma_hours
-        When the day of a daily volunteer begins: the normal distribution of its habit, modulo a day.
+        Hour at which a daily volunteer becomes available: mean and standard deviation over volunteers, modulo a day.
     start_sigma_s, length_sigma
-        How much a single day differs: normal begin, log-normal length of mean 1.
+        Variation of single days: standard deviation of the normal begin in seconds, and standard deviation of the
+        logarithm of the length, which is log-normal with mean 1.
     weekend_off
-        The chance that a daily volunteer stays away on a day of the weekend.
+        Probability that a daily volunteer is not available on a day of the weekend.
     cycle_s, cycle_sigma
-        On and off together: the median and the log-normal spread over volunteers.
+        Sum of a mean on-time and a mean off-time: its median over volunteers in seconds, and the standard deviation of
+        its logarithm.
     time_sigma
-        The log-normal spread, of mean 1, of a single on-time or off-time.
+        Standard deviation of the logarithm of an on-time or off-time; both are log-normal.
 
     Raises
     ------
     InputError
-        Naming the constant that cannot be meant.
+        If a constant is out of range. The message names it.
     """
 
     days: int = 318
@@ -111,29 +114,29 @@ class VolunteerParameters:
 
 @dataclass(frozen=True, eq=False)
 class Volunteers(AvailabilitySource):
-    """W volunteers as a source of availability, drawn when somebody looks.
+    """W volunteers as a source of availability; they are drawn when their intervals are read.
 
     Parameters
     ----------
     workers
         W, at least 1.
     seed
-        Names the draw_volunteer.
+        Seed of the volunteers.
     habits
-        The constants of the generator.
+        Constants of the generator.
     mean_c
-        Seconds per task of a volunteer of speed 1.
+        Mean of the seconds per task.
     homogeneous
-        Whether all compute as fast as that one.
+        Whether all volunteers need ``mean_c`` seconds per task.
 
     Raises
     ------
     InputError
-        For a number below the least.
+        If a number is out of range.
 
     Notes
     -----
-    About 0.4 ms a volunteer of the default habits. The last window drawn is kept.
+    About 0.4 ms per volunteer with the default constants. The window that was drawn last is cached.
 
     Examples
     --------
@@ -158,17 +161,17 @@ class Volunteers(AvailabilitySource):
 
     @property
     def num_workers(self) -> int:
-        """How many workers, W."""
+        """Number of workers, W."""
         return self.workers
 
     @property
     def span(self) -> int:
-        """Seconds of the trace."""
+        """Length of the trace in seconds."""
         return self.habits.days * DAY
 
     @property
     def firsts(self) -> Ints:
-        """W first available seconds, read-only; -1 for a worker that never is."""
+        """First available second of each worker, read-only; -1 for a worker that is never available."""
         if "firsts" not in self._kept:
             self._draw(0, 0)
         firsts: Ints = self._kept["firsts"]
@@ -176,26 +179,27 @@ class Volunteers(AvailabilitySource):
 
     @property
     def identity(self) -> bytes:
-        """What equality and fingerprints go by: the seed and all constants."""
+        """The number of workers, the seed and all constants."""
         return b"volunteers\0" + repr((self.workers, self.seed, tuple(asdict(self.habits).items()))).encode()
 
     @property
     def c(self) -> tuple[int, ...]:
-        """W computing times: the mean by each volunteer's speed, rounded, at least 1; or all alike."""
+        """Computing time of each volunteer: ``mean_c`` times its speed factor, rounded, and at least 1."""
         if self.homogeneous:
             return (self.mean_c,) * self.workers
         if "speeds" not in self._kept:
-            self._kept["speeds"] = np.array([_begin(self.seed, j, self.habits).speed for j in range(self.workers)])
+            speeds = [_draw_traits(self.seed, j, self.habits).speed for j in range(self.workers)]
+            self._kept["speeds"] = np.array(speeds)
         return tuple(max(1, int(c)) for c in np.rint(self.mean_c * self._kept["speeds"]))
 
-    def computing(self, mean_c: int, *, homogeneous: bool = False) -> Volunteers:
-        """Return the same volunteers with other computing times; both share what was drawn."""
+    def with_computing_times(self, mean_c: int, *, homogeneous: bool = False) -> Volunteers:
+        """Return the same volunteers with other computing times; both share the cache of drawn intervals."""
         other = Volunteers(self.workers, self.seed, self.habits, mean_c, homogeneous)
         object.__setattr__(other, "_kept", self._kept)
         return other
 
     def covering(self, since: int, until: int) -> Availability:
-        """Return the intervals of the last window, if it covers this one; else draw_volunteer this one."""
+        """Return the intervals of the cached window if it covers this one; otherwise draw this one."""
         low, high, kept = self._kept.get("window", (0, -1, None))
         if kept is None or since < low or high < until:
             kept = self._draw(since, until)
@@ -204,7 +208,7 @@ class Volunteers(AvailabilitySource):
         return covering
 
     def window(self, since: int, until: int) -> Availability:
-        """Return the intervals that have a second in [since, until), whole."""
+        """Return the intervals with a second in [since, until); they are not clipped to this window."""
         return self.covering(since, until).window(since, until)
 
     def whole(self) -> Availability:
@@ -212,7 +216,10 @@ class Volunteers(AvailabilitySource):
         return self.window(0, self.span)
 
     def _draw(self, since: int, until: int) -> Availability:
-        """Draw everybody once; block by block, so that memory holds little more than the answer."""
+        """Draw all volunteers and return their intervals in a window.
+
+        Intervals are copied block by block, so memory holds little more than the result.
+        """
         counts = np.zeros(self.workers + 1, dtype=np.int64)
         speeds = np.empty(self.workers)
         firsts = np.full(self.workers, -1, dtype=np.int64)
@@ -240,28 +247,26 @@ class Volunteers(AvailabilitySource):
         return Availability(_joined(blocks), np.cumsum(counts))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Volunteers, (
-            self.workers,
-            self.seed,
-            self.habits,
-            self.mean_c,
-            self.homogeneous,
-        )  # what was drawn is left behind
+        arguments = (self.workers, self.seed, self.habits, self.mean_c, self.homogeneous)
+        return Volunteers, arguments  # without the cache
 
 
 class Volunteer(NamedTuple):
-    """One volunteer: its speed (of mean 1) and its intervals, shape (n, 2)."""
+    """One volunteer: its speed, the factor of its computing time, and its intervals, shape (n, 2)."""
 
     speed: float
     ups: Ints
 
 
-class _Life(NamedTuple):
-    """What is drawn of a volunteer before its days."""
+class _Traits(NamedTuple):
+    """The traits of a volunteer, which are drawn before its intervals, and its random stream.
+
+    ``share`` is the share of time that it is available; ``birth`` and ``death`` are seconds.
+    """
 
     share: float
-    born: float
-    dies: float
+    birth: float
+    death: float
     speed: float
     numbers: np.random.Generator
 
@@ -286,66 +291,68 @@ def draw_volunteer(seed: int, worker: int, habits: VolunteerParameters) -> Volun
     >>> bool((volunteer.ups[1:, 0] > volunteer.ups[:-1, 1]).all())
     True
     """
-    life = _begin(seed, worker, habits)
-    is_daily = life.numbers.random() < habits.daily
-    starts, stops = (_daily if is_daily else _renewal)(life, habits)
-    return Volunteer(life.speed, _whole_seconds(starts, stops, life))
+    traits = _draw_traits(seed, worker, habits)
+    is_daily = traits.numbers.random() < habits.daily
+    starts, stops = (_daily if is_daily else _renewal)(traits, habits)
+    return Volunteer(traits.speed, _whole_seconds(starts, stops, traits))
 
 
-def _begin(seed: int, worker: int, habits: VolunteerParameters) -> _Life:
+def _draw_traits(seed: int, worker: int, habits: VolunteerParameters) -> _Traits:
     numbers = stream("batches", "volunteer", seed, worker)
     share = min(max(numbers.beta(habits.share_alpha, habits.share_beta), habits.share_least), habits.share_most)
     span = habits.days * DAY
-    born = numbers.random() * span
-    dies = min(float(span), born + numbers.exponential(habits.life_days * DAY))
+    birth = numbers.random() * span
+    death = min(float(span), birth + numbers.exponential(habits.life_days * DAY))
     sigma = habits.speed_sigma
     speed = math.exp(sigma * numbers.standard_normal() - sigma**2 / 2)
-    return _Life(share, born, dies, speed, numbers)
+    return _Traits(share, birth, death, speed, numbers)
 
 
-def _daily(life: _Life, habits: VolunteerParameters) -> tuple[_Reals, _Reals]:
-    numbers = life.numbers
+def _daily(traits: _Traits, habits: VolunteerParameters) -> tuple[_Reals, _Reals]:
+    """Return begins and ends of the on-times of a volunteer with a daily rhythm, in seconds."""
+    numbers = traits.numbers
     phase = (habits.phase_hour * HOUR + habits.phase_sigma_hours * HOUR * numbers.standard_normal()) % DAY
-    n = _drawn((life.dies - life.born) / DAY, "days") + 3
-    days = math.floor((life.born - phase) / DAY) + np.arange(n)
+    n = _as_count((traits.death - traits.birth) / DAY, "days") + 3
+    days = math.floor((traits.birth - phase) / DAY) + np.arange(n)
     starts = days * DAY + phase + habits.start_sigma_s * numbers.standard_normal(n)
     sigma = habits.length_sigma
-    lengths = life.share * DAY * np.exp(sigma * numbers.standard_normal(n) - sigma**2 / 2)
+    lengths = traits.share * DAY * np.exp(sigma * numbers.standard_normal(n) - sigma**2 / 2)
     is_off = ((days + 6) % 7 >= 5) & (numbers.random(n) < habits.weekend_off)
     return starts[~is_off], (starts + lengths)[~is_off]
 
 
-def _renewal(life: _Life, habits: VolunteerParameters) -> tuple[_Reals, _Reals]:
-    numbers = life.numbers
+def _renewal(traits: _Traits, habits: VolunteerParameters) -> tuple[_Reals, _Reals]:
+    """Return begins and ends of the on-times of a volunteer that alternates between on and off, in seconds."""
+    numbers = traits.numbers
     cycle = habits.cycle_s * math.exp(habits.cycle_sigma * numbers.standard_normal())
-    n = _drawn(2 * (life.dies - life.born) / cycle, "cycle_s") + 30
+    n = _as_count(2 * (traits.death - traits.birth) / cycle, "cycle_s") + 30
     normals = numbers.standard_normal((2, n))  # all on-times, then all off-times
-    shares = np.array([life.share, 1 - life.share])
+    shares = np.array([traits.share, 1 - traits.share])
     sigma = habits.time_sigma
-    for pairs in (2 * n // 3, n):  # about n / 2 fill the life
+    for pairs in (2 * n // 3, n):  # about n / 2 pairs reach from birth to death, so the first attempt is mostly enough
         times = shares * cycle * np.exp(sigma * normals[:, :pairs].T - sigma**2 / 2)
-        edges = life.born + np.concatenate(([0.0], np.cumsum(times)))
-        if edges[-1] >= life.dies:
+        edges = traits.birth + np.concatenate(([0.0], np.cumsum(times)))
+        if edges[-1] >= traits.death:
             break
     return edges[:-1:2], edges[1::2]
 
 
-def _drawn(number: float, name: str) -> int:
-    """Return how many times are to be drawn; InputError, naming a constant, where they are too many."""
+def _as_count(number: float, name: str) -> int:
+    """Return the number of times to draw, rounded down; raise `InputError` with the name if it is too large."""
     if number > _MOST_DRAWN:
         raise InputError(f"a volunteer of {number:.3g} times, expected at most {_MOST_DRAWN}", place=name)
     return math.floor(number)
 
 
-def _whole_seconds(starts: _Reals, stops: _Reals, life: _Life) -> Ints:
-    """Cut to the life, round down, drop what is empty, merge what overlaps or touches."""
-    a, b = (np.floor(np.clip(edges, life.born, life.dies)).astype(np.int64) for edges in (starts, stops))
+def _whole_seconds(starts: _Reals, stops: _Reals, traits: _Traits) -> Ints:
+    """Clip intervals to birth and death, round down, drop empty ones, and join those that overlap or touch."""
+    a, b = (np.floor(np.clip(edges, traits.birth, traits.death)).astype(np.int64) for edges in (starts, stops))
     kept = a < b
     return merge_intervals(a[kept], b[kept])
 
 
 def merge_intervals(starts: Ints, stops: Ints) -> Ints:
-    """Return the union of half-open intervals as increasing ones that do not touch; shape (n, 2).
+    """Return the union of half-open intervals as intervals in increasing order that do not touch; shape (n, 2).
 
     Examples
     --------
@@ -360,7 +367,7 @@ def merge_intervals(starts: Ints, stops: Ints) -> Ints:
 
 
 def _joined(blocks: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Join blocks, letting go of each as soon as it is copied."""
+    """Return the blocks as one array; each block is freed as soon as it is copied."""
     dtype = np.result_type(*(block.dtype for block in blocks))
     whole = np.empty((sum(map(len, blocks)), 2), dtype=dtype)
     blocks.reverse()

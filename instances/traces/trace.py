@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.intervals import UNOBSERVED, Interval, Seconds, observed_spans, simplest, to_states
+from hindsched.instances.intervals import UNOBSERVED, Interval, Seconds, join_touching, simplest, to_states
 from hindsched.instances.states import DOWN, MOST_SLOTS, RECLAIMED, States
 from hindsched.instances.traces import observed_windows
 from hindsched.instances.traces.parsing import excerpt, to_length, to_moment
@@ -102,7 +102,7 @@ class Trace:
     @cached_property
     def spans(self) -> tuple[tuple[tuple[Seconds, Seconds], ...], ...]:
         """For each node the periods ``(start, stop)`` without a gap in the observation."""
-        return tuple(tuple(observed_spans(row)) for row in self.intervals)
+        return tuple(tuple(join_touching(row)) for row in self.intervals)
 
     def window(
         self,

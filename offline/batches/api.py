@@ -157,9 +157,9 @@ def confirm_hindsight(instance: Instance, hindsight: Hindsight, schedule: Run, o
         reached |= {i: latency for i, latency in enumerate(verdict.outcome.latency) if latency is not None}
     bounds = CutBounds(instance, hindsight.rung, of)
     for i, (answer, (submission, deadline)) in enumerate(zip(hindsight.batches, instance.batches, strict=False)):
-        wrong = bounds.refused(i, deadline, answer.satisfied, answer.cut) or bounds.wrong(answer.latency_cut)
-        if wrong:
-            raise SelfCheckError(f"{by} made a cut {where} that the checker refuses: {wrong}")
+        defect = bounds.claim_defect(i, deadline, answer.satisfied, answer.cut) or bounds.cut_defect(answer.latency_cut)
+        if defect:
+            raise SelfCheckError(f"{by} made a cut {where} that the checker refuses: {defect}")
         expect_value(answer.latency, reached.get(i), f"{where} for batch {i} the latency", by)
         too_little = instance.end if answer.latency is None else submission + answer.latency - 1
         if bounds.bound(i, too_little, answer.latency_cut) >= instance.tasks:

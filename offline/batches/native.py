@@ -51,7 +51,7 @@ class BatchSolver:
         self.instance = instance
         self.rung = rung
         availability = instance.covering(first, instance.end)
-        low, high = availability.places(first, instance.end)
+        low, high = availability.row_ranges(first, instance.end)
         ups = availability.ups
         if ups.dtype != np.int32:
             ups = np.clip(ups - self.origin, 0, NEVER).astype(np.int32)

@@ -168,5 +168,5 @@ def active_before(instance: Instance) -> int:
     since = max(instance.start, first - 7 * 24 * 3600)
     if since >= first:
         return 1
-    low, high = instance.covering(since, first).places(since, first)
+    low, high = instance.covering(since, first).row_ranges(since, first)
     return max(1, int(np.count_nonzero(high > low)))

@@ -1,4 +1,4 @@
-"""Instances of batches for tests: small random ones, one that spans weeks, and runs that are no policy's."""
+"""Instances and runs of batches for tests: small random instances, one that spans weeks, and random runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DAY = 86_400
 
 
 def rare(seed: int) -> random.Random:
-    """Return the random numbers of a case."""
+    """Return the random generator of a test case."""
     return random.Random(f"batches {seed}")
 
 
@@ -46,7 +46,7 @@ def tiny(seed: int) -> Instance:
 
 
 def with_past(seed: int, days: int = 23) -> Instance:
-    """Return an instance whose workers came at similar times on most of the days before: what replays look at."""
+    """Return an instance whose workers were available at similar times on most earlier days, for replays."""
     draw = rare(seed)
     today = varied(seed)
     shift = (days - 1) * DAY
@@ -64,7 +64,7 @@ def with_past(seed: int, days: int = 23) -> Instance:
 
 
 def readings(seed: int) -> Options:
-    """Return random readings of the rules."""
+    """Return random options of policies."""
     draw = rare(seed)
     return Options(
         k=draw.choice([0.5, 0.99]),
@@ -87,7 +87,7 @@ def runs(
     engine: str = "plain",
     policies: Sequence[str] = POLICIES,
 ) -> Iterator[Simulation]:
-    """Yield the runs of all built-in policies that can work with an instance."""
+    """Yield the runs of all built-in policies that apply to an instance."""
     for policy in policies:
         least = 0 if policy == "A1" else 1
         if all(instance.margin(i) >= least for i in range(instance.num_batches)):
@@ -95,7 +95,7 @@ def runs(
 
 
 def any_run(instance: Instance, seed: int) -> Run:
-    """Return contacts at random available seconds, with nothing sent: what a rung can be measured by."""
+    """Return a run with contacts in random available seconds and without tasks, to which rungs can refer."""
     draw = rare(seed)
     share = draw.choice([0.05, 0.2, 0.5, 1.0])
     rows = sorted(

@@ -1,6 +1,6 @@
 """Exhaustive search over all schedules of tiny instances: every choice in every second, for all batches at once.
 
-It implements rules V1-V6 and the rungs and uses no theorem: batches are not separated, and queues run as they are.
+It implements rules V1-V6 and the rungs directly and uses no theorem.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hindsched.instances.errors import InputError
 
 __all__ = ["best_satisfied", "least_latency"]
 
-_MOST_STATES = 200_000  # that the search visits
+_MOST_STATES = 200_000  # largest number of visited states
 
 
 def best_satisfied(instance: Instance, rung: Rung, of: Run | None = None, *, whole_batches: bool = False) -> int:
@@ -34,7 +34,7 @@ def best_satisfied(instance: Instance, rung: Rung, of: Run | None = None, *, who
     Raises
     ------
     InputError
-        For an instance with too many states.
+        If there are too many states.
     """
     choices = _Choices(instance, rung, of)
     tasks = instance.tasks
@@ -77,7 +77,7 @@ def least_latency(instance: Instance, rung: Rung, batch: int, of: Run | None = N
     Raises
     ------
     InputError
-        As `best_satisfied`.
+        As in `best_satisfied`.
     """
     choices = _Choices(instance, rung, of)
     submission = instance.batches[batch][0]
@@ -128,7 +128,7 @@ class _Choices:
             raise InputError(f"more than {_MOST_STATES} states, too many for exhaustive search", place="solver")
 
     def finish(self, j: int, begin: int) -> int:
-        """Return the end of a task, or E + 1."""
+        """Return the end of a task; E + 1 if it is after the run."""
         left = self.instance.c[j]
         now = begin
         while left and now <= self.instance.end:

@@ -1,6 +1,6 @@
-"""The rules of batches once more, from docs/batches/model.md alone: plain documents and lists, no code of the toolkit.
+"""A plain implementation of the rules of batches, from docs/batches/model.md alone, without code of the toolkit.
 
-It is slow and plain; simulators, solvers and checkers of the toolkit must agree with it.
+Simulators, solvers and checkers of the toolkit must agree with it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Worker:
         return sum(max(0, min(b, y) - max(a, x)) for a, b in self.up)
 
     def ends(self, t: int, last: int | None) -> int:
-        """The end of a task sent at t, after one that ends at ``last``; 2 ** 60 stands for never."""
+        """Return the end of a task sent at t, after one that ends at ``last``; 2 ** 60 if it never ends."""
         left, t = self.c, t if last is None else max(t, last)
         if self.is_reliable:
             return t + left
@@ -237,7 +237,7 @@ def play(document: Mapping[str, Any], policy: str, **chosen: Any) -> Made:
 
 
 def calls(document: Mapping[str, Any], name: str, since: int, end: int, rows: Iterable[Row]) -> list[list[int]]:
-    """For each worker the seconds of [since, end) in which a rung lets it call, ``traffic`` apart from its counts."""
+    """Return for each worker the seconds of [since, end) in which a rung allows a contact, without the counts."""
     made = {(row[0], row[1]) for row in rows}
     times = {t for t, _ in made}
     return [
@@ -252,7 +252,7 @@ def calls(document: Mapping[str, Any], name: str, since: int, end: int, rows: It
 
 
 def most(one: Worker, times: list[int], end: int) -> int:
-    """The most tasks that end in time, by all ends that the queue can have."""
+    """Return the largest number of tasks that end in time, by enumeration of the ends of the queue."""
     best: dict[int | None, int] = {None: 0}
     for t in times:
         for last, count in list(best.items()):
@@ -263,7 +263,7 @@ def most(one: Worker, times: list[int], end: int) -> int:
 
 
 def rung(document: Mapping[str, Any], name: str, since: int, end: int, rows: list[Row]) -> int:
-    """The most tasks of one batch that end in time, on a rung; ``traffic`` by a flow of NetworkX."""
+    """Return the largest number of tasks of a batch that end in time on a rung; ``traffic`` is a flow by NetworkX."""
     crowd, open_ = workers_of(document), calls(document, name, since, end, rows)
     if name != "traffic":
         return min(document["tasks"], sum(most(one, times, end) for one, times in zip(crowd, open_, strict=True)))
@@ -285,7 +285,7 @@ def rung(document: Mapping[str, Any], name: str, since: int, end: int, rows: lis
 
 
 def bound(document: Mapping[str, Any], name: str, i: int, end: int, cut: list[Any], rows: list[Row]) -> int:
-    """What a cut lets batch i have by ``end``."""
+    """Return the upper bound of a cut on the tasks of batch i that end by ``end``."""
     since = document["batches"][i][0]
     inside = [t for t, *_ in rows if since <= t < end and any(a <= t < b for a, b in cut)]
     count = len(inside) if name == "traffic" else 0
@@ -304,7 +304,7 @@ def bound(document: Mapping[str, Any], name: str, i: int, end: int, cut: list[An
 def verdict(
     document: Mapping[str, Any], rows: list[Any], name: str | None = None, of: Iterable[Row] = ()
 ) -> tuple[int | None, str | None]:
-    """Time and name of the first broken rule."""
+    """Return the time and the name of the first broken rule."""
     crowd, batches, end = workers_of(document), document["batches"], document["batches"][-1][1]
     before: list[int] = []
     for row in rows:
@@ -327,13 +327,13 @@ def verdict(
         if one.first(t) != t:
             return t, "V1"
         if what:
-            i, k, told = what
+            i, k, stated = what
             if not (0 <= i < len(batches) and 0 <= k < document["tasks"]):
                 return t, "F"
             if t < batches[i][0]:
                 return t, "V4"
             queue[j] = done = one.ends(t, queue[j])
-            if told != (done if done <= end else None):
+            if stated != (done if done <= end else None):
                 return t, "V2"
     made = {(row[0], row[1]) for row in of}
     left = Counter(t for t, _ in made)
@@ -346,11 +346,11 @@ def verdict(
     return None, None
 
 
-# Instances full of corners
+# Instances with many corner cases
 
 
 def cornered(seed: int, *, with_past: bool = True) -> dict[str, Any]:
-    """A random document: ties, single seconds, availability that begins and ends where batches and the run do."""
+    """Return a random document with ties, single seconds, and availability that begins or ends with batches or runs."""
     draw = random.Random(f"cornered {seed}")
     kind = draw.choice(["short", "short", "long", "edges", *(["days"] if with_past else [])])
     length = {"short": 8, "long": 60, "edges": 12, "days": 40}[kind]
@@ -408,7 +408,7 @@ def _intervals(draw: random.Random, since: int, until: int) -> list[list[int]]:
 
 
 def readings(seed: int) -> dict[str, Any]:
-    """Random readings of about half of the options."""
+    """Return random values of about half of the options."""
     draw = random.Random(f"readings {seed}")
     others = {
         "k": [0.5, 0.9],

@@ -1,4 +1,4 @@
-"""A constraint program of the rungs: tasks are intervals in the own time of a worker, and contacts are choices.
+"""A constraint program of the rungs: tasks are intervals in the own time of a worker, and contacts are optional.
 
 The own time of a worker counts the seconds in which a task advances. A task is an interval of length C_j in own time
 that does not begin before its contact, and tasks do not overlap. The model has neither ranks nor flows.

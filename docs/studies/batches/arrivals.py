@@ -54,7 +54,7 @@ def arrivals(workers: int, seed: int, *, first_day: int = 245) -> list[dict[str,
     first_day
         Day of the first calls; it is not counted.
     """
-    crowd = Volunteers(workers, seed).computing(1800, homogeneous=True)
+    crowd = Volunteers(workers, seed).with_computing_times(1800, homogeneous=True)
     begin, end = first_day * DAY, (first_day + _DAYS) * DAY
     instance = Instance(tasks=1, batches=[(begin + DAY, end)], c=crowd.c, up=crowd, start=begin)
     rows = []

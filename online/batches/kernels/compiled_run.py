@@ -104,7 +104,7 @@ def _instance_arrays(instance: Instance, margins: list[int], since: int) -> argu
     ups = availability.ups
     if ups.dtype != np.int32:
         ups = np.minimum(ups, arguments.NEVER).astype(np.int32)
-    low, high = availability.places(since, instance.end)
+    low, high = availability.row_ranges(since, instance.end)
     return arguments.InstanceArrays(
         ups=ups,
         low=low,

@@ -119,7 +119,7 @@ def test_a_rung_needs_its_run(file: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ([[0, 99]], "second 0: F broken: no worker 99"),
+        ([[0, 99]], "second 0: F broken: worker 99"),
         ([[3, 0], [1, 0]], "second 1: F broken"),
         ([[2, 0], [2, 0]], "second 2: V5 broken"),
         ([[-5, 0]], "second -5: V5 broken"),
@@ -139,12 +139,12 @@ def test_a_rung_is_measured_by_a_run_of_the_instance(rows: list, told: str, tmp_
         for command in (["solve", file, "--rung", "traffic"], ["check", file, claim]):
             result = CliRunner().invoke(hindsched, [*map(str, command), "--of", str(run)])
             said = result.stderr + str(result.exception or "")
-            assert ("no run of this instance: " + told in said) == wrong
-            assert (f"{run}: no run" if wrong else f"{run}: made for another instance, 'x'") in said
+            assert ("not a run of this instance: " + told in said) == wrong
+            assert (f"{run}: not a run" if wrong else f"{run}: made for another instance, 'x'") in said
     text = instances.read_schedule(run)
-    with pytest.raises(instances.InputError, match="no run of this instance"):
+    with pytest.raises(instances.InputError, match="not a run of this instance"):
         solve(instance, "traffic", of=text)
-    with pytest.raises(instances.InputError, match="no run of this instance"):
+    with pytest.raises(instances.InputError, match="not a run of this instance"):
         instances.check(instance, instances.read_schedule(claim), of=text)
 
 

@@ -1,4 +1,4 @@
-"""The checkers' verdicts on texts that were tampered with are those of a second one, written from the page alone."""
+"""The checkers agree with an independent implementation on runs and cut certificates with random changes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run_of(document: dict, seed: int) -> list[Row]:
 
 
 def tampered(document: dict, run: list[Row], draw: random.Random) -> list[Any]:
-    """The rows of a run after one to three changes."""
+    """Return the rows of a run after one to three changes."""
     rows: list[Any] = [list(row) for row in run]
     n, w, m = document["tasks"], len(document["workers"]), len(document["batches"])
     edges = [x for pair in document["batches"] for x in pair]
@@ -65,7 +65,7 @@ def tampered(document: dict, run: list[Row], draw: random.Random) -> list[Any]:
 
 
 def elsewhere(document: dict, run: list[Row], draw: random.Random) -> list[Row]:
-    """Most contacts of a run, without tasks, and a few that it did not make."""
+    """Return most contacts of a run, without tasks, and a few contacts that are not in the run."""
     kept = {(t, j) for t, j, *_ in run if draw.random() < 0.9}
     open_ = calls(document, "free", document["start"], document["batches"][-1][1], [])
     every = [(t, j) for j, times in enumerate(open_) for t in times]
@@ -89,7 +89,7 @@ def test_runs_and_certificates() -> None:
     assert min(seen[rule] for rule in ("F", "V1", "V2", "V4", "V5", "V6", "H1", "H2", None)) > 20, seen
 
 
-def test_claims() -> None:
+def test_cut_certificates() -> None:
     seen = Counter[str | None]()
     for seed in range(200):
         document, draw = cornered(seed, with_past=False), random.Random(f"claim {seed}")

@@ -1,4 +1,4 @@
-"""The checker of runs: hand-made runs, random valid ones, and mutants refused by rule and time."""
+"""The checker of runs: runs by hand, runs of policies, and the rules that their mutants break."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def verdict(rows: list, rung: str | None = None, of: list | None = None, instanc
         ([[4, 1, 1, 0, 6]], (4, "V4")),
         ([[1, 0, 0, 0, 3]], (1, "V2")),
         ([[1, 0, 0, 0, None]], (1, "V2")),
-        ([[1, 1, 0, 0, 3], [2, 1, 0, 1, 4]], (2, "V2")),  # it queues: 5
+        ([[1, 1, 0, 0, 3], [2, 1, 0, 1, 4]], (2, "V2")),  # the second task waits for the first and ends at 5
         ([[8, 1, 1, 0, 10]], (8, "V2")),
-        # what the text alone tells comes first, then the rest, each row by row
+        # form and order of all rows are checked first, then their content, row by row
         ([[2, 0], [1, 0]], (1, "F")),
         ([[2, 0], [3, 0], [3]], (None, "F")),
         ([[0, 0], [9, 1]], (0, "V5")),
@@ -57,11 +57,11 @@ def verdict(rows: list, rung: str | None = None, of: list | None = None, instanc
         ([[1, 0, 0, 0, 9], [9, 1]], (1, "V2")),
     ],
 )
-def test_hand_made_runs(rows: list, expected: tuple) -> None:
+def test_runs_by_hand(rows: list, expected: tuple) -> None:
     assert verdict(rows) == expected
 
 
-def test_the_rungs_are_held_against_the_run() -> None:
+def test_certificates_are_compared_with_the_run() -> None:
     run = [[1, 0], [3, 1]]
     assert verdict([[1, 0, 0, 0, 2]], "stream", run) == (None, None)
     assert verdict([[1, 1, 0, 0, 3]], "stream", run) == (1, "H2")
@@ -69,12 +69,12 @@ def test_the_rungs_are_held_against_the_run() -> None:
     assert verdict([[1, 0, 0, 0, 2], [1, 1, 0, 1, 3]], "traffic", run) == (1, "H1")
     assert verdict([[1, 0, 0, 0, 2], [2, 1, 0, 1, 4]], "traffic", run) == (2, "H1")
     assert verdict([[2, 1, 0, 1, 4]], "free") == (None, None)
-    assert verdict([[1, 0, 0, 0, 3]], "stream", run) == (1, "V2")  # rules before rungs
+    assert verdict([[1, 0, 0, 0, 3]], "stream", run) == (1, "V2")  # V rules are checked before H rules
     with pytest.raises(InputError, match="rung"):
         verdict([], "traffic")
 
 
-def test_what_a_run_achieves() -> None:
+def test_the_outcome_of_a_run() -> None:
     text = {"format": "batches-run/1", "instance": "", "contacts": []}
     text["contacts"] = [[1, 0, 0, 0, 2], [1, 1, 0, 1, 3], [3, 0, 0, 0, 4], [5, 0, 1, 0, 6], [7, 1, 1, 1, 9]]
     outcome = check(PAIR, read_schedule(text)).outcome
@@ -92,7 +92,7 @@ def test_a_late_end_counts_for_the_latency() -> None:
 
 
 def _mutants(rows: list, draw, instance: Instance):
-    """Yield a mutated list of rows with the rule that it breaks, and where."""
+    """Yield mutated rows, the rule that they break with its time, and whether it is certainly the first one."""
     place = draw.randrange(len(rows))
     time, worker, *sent = rows[place]
     others = [r for r in rows if r[0] == time]
@@ -131,7 +131,7 @@ def test_runs_of_policies_are_accepted_and_their_mutants_refused() -> None:
     assert seen == {"F", "V5", "V2", "V4"}
 
 
-def test_a_certificate_of_a_lower_rung_is_one_of_the_higher() -> None:
+def test_the_contacts_of_a_run_are_a_certificate_of_every_rung() -> None:
     for seed in range(15):
         instance = varied(seed)
         for simulated in runs(instance):

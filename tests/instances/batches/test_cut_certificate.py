@@ -1,4 +1,4 @@
-"""Cuts: bounds recomputed by code that knows the definition only, and claims refused."""
+"""Cut certificates: bounds compared with their definition, and broken claims."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.cases.batches import any_run, rare, varied
 
 
 def _ends(instance: Instance, j: int, seconds: list[int], submission: int, deadline: int) -> int:
-    """Return how many tasks worker j, idle before, ends by the deadline, if it gets one in each of these seconds."""
+    """Return the number of tasks that worker j ends by the deadline if it is sent one in each of these seconds."""
     up = {second for a, b in instance.up.of_worker(j).tolist() for second in range(a, b)}
     queue = sorted(second for second in seconds if second in up and submission <= second < deadline)
     now, done = submission, 0
@@ -26,7 +26,7 @@ def _ends(instance: Instance, j: int, seconds: list[int], submission: int, deadl
     return done
 
 
-def test_bounds_are_what_the_definition_says() -> None:
+def test_bounds_follow_their_definition() -> None:
     for seed in range(60):
         instance, draw = varied(seed), rare(seed)
         run = any_run(instance, seed)
@@ -77,13 +77,13 @@ NO_RUN = Run("", any_run(LONE, 0).contacts)
         (CutCertificate(Rung.TRAFFIC, (2,), (((0, 2), (1, 3)),)), "H3"),
     ],
 )
-def test_claims_are_recomputed(claim: CutCertificate, rule: str | None) -> None:
+def test_bounds_are_compared_with_the_claim(claim: CutCertificate, rule: str | None) -> None:
     found = check(LONE, claim, of=NO_RUN)
     assert found.rule == rule
     assert found.time == (None if rule is None else 4)
 
 
-def test_a_claim_needs_its_run_and_one_cut_per_batch() -> None:
+def test_a_certificate_needs_its_run_and_one_cut_per_batch() -> None:
     with pytest.raises(InputError, match="rung"):
         check(LONE, CutCertificate(Rung.STREAM, (2,), ((),)))
     with pytest.raises(InputError, match="cut"):

@@ -1,4 +1,4 @@
-"""Files of instances and runs: read and written exactly, refused by place."""
+"""Files of instances and runs: reading, writing, and errors that name the place."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GOOD = {
 }
 
 
-def test_random_instances_survive_writing_and_reading() -> None:
+def test_random_instances_read_back_equal() -> None:
     for seed in range(30):
         instance = varied(seed)
         again = read_instance(json.loads(write_instance(instance)))
@@ -39,16 +39,16 @@ def test_random_instances_survive_writing_and_reading() -> None:
         assert write_instance(again) == write_instance(instance)
 
 
-def test_drawn_volunteers_are_named_and_equal_those_spelled_out() -> None:
+def test_drawn_volunteers_have_a_short_file_and_equal_intervals() -> None:
     drawn = paper(workers=5, batches=2, tasks=3, seed=4, first_day=30)
     document = json.loads(write_instance(drawn))
     assert document["format"] == "batches/2"
     again = read_instance(document)
     assert again == drawn
-    spelled = drawn.replace(up=drawn.up)
-    assert json.loads(write_instance(spelled))["format"] == "batches/1"
-    assert spelled.fingerprint != drawn.fingerprint
-    assert (again.up.ups == spelled.up.ups).all()
+    known = drawn.replace(up=drawn.up)
+    assert json.loads(write_instance(known))["format"] == "batches/1"
+    assert known.fingerprint != drawn.fingerprint
+    assert (again.up.ups == known.up.ups).all()
     assert isinstance(again.source, Volunteers)
 
 
@@ -101,13 +101,13 @@ def changed(path: list, value: object) -> dict:
         (["format"], ..., None),
     ],
 )
-def test_what_cannot_be_meant_is_refused_by_place(path: list, value: object, place: str | None) -> None:
+def test_errors_name_the_place(path: list, value: object, place: str | None) -> None:
     with pytest.raises(InputError) as caught:
         read_instance(changed(path, value))
     assert caught.value.place == place
 
 
-def test_runs_survive_writing_and_reading() -> None:
+def test_runs_read_back_equal() -> None:
     for seed in range(10):
         for simulated in runs(varied(seed)):
             again = read_schedule(json.loads(write_schedule(simulated.run)))
@@ -115,7 +115,7 @@ def test_runs_survive_writing_and_reading() -> None:
             assert list(again.contacts.rows()) == list(simulated.run.contacts.rows())
 
 
-def test_a_row_that_is_no_contact_is_kept_for_the_checker() -> None:
+def test_a_row_that_is_not_a_contact_is_left_to_the_checker() -> None:
     run = read_schedule({"format": "batches-run/1", "instance": "", "contacts": [[0, 0], [1, None]]})
     assert run.malformed is not None
     assert run.malformed.row == 1
@@ -133,7 +133,7 @@ def test_a_row_that_is_no_contact_is_kept_for_the_checker() -> None:
         {"format": "batches-run/2", "instance": "", "contacts": []},
     ],
 )
-def test_a_text_that_is_no_run_is_refused(document: dict) -> None:
+def test_a_file_that_is_not_a_run_is_refused(document: dict) -> None:
     with pytest.raises(InputError):
         read_schedule(document)
 

@@ -1,4 +1,4 @@
-"""The generators: counter-based, clipped, merged; and traces of the Failure Trace Archive."""
+"""The generators of volunteers and instances, and instances from traces of the Failure Trace Archive."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEW = VolunteerParameters(days=40)
 
 
 def _by_hand(seed: int, j: int, days: int) -> tuple[float, list[tuple[int, int]]]:
-    """Draw one volunteer as `draw_volunteer` documents it, number after number."""
+    """Return the speed and intervals of a volunteer, drawn number by number as `draw_volunteer` documents it."""
     numbers = stream("batches", "volunteer", seed, j)
     share = min(max(numbers.beta(1.66, 2.34), 0.02), 0.98)
     born = numbers.random() * days * 86400
@@ -60,7 +60,7 @@ def _by_hand(seed: int, j: int, days: int) -> tuple[float, list[tuple[int, int]]
     return speed, merged
 
 
-def test_volunteers_are_drawn_as_the_model_says() -> None:
+def test_volunteers_follow_the_model() -> None:
     kinds = 0
     for j in range(40):
         speed, ups = _by_hand(5, j, 40)
@@ -71,7 +71,7 @@ def test_volunteers_are_drawn_as_the_model_says() -> None:
     assert kinds > 35
 
 
-def test_a_window_shows_what_the_whole_has() -> None:
+def test_a_window_has_the_intervals_of_the_whole() -> None:
     whole = Volunteers(30, 2, FEW).whole()
     other = Volunteers(30, 2, FEW)
     part = other.window(9 * DAY, 12 * DAY)
@@ -89,7 +89,7 @@ def test_computing_times_follow_the_mean() -> None:
         max(1, round(1800 * draw_volunteer(3, j, VolunteerParameters(days=318)).speed)) for j in range(400)
     )
     assert abs(np.mean(crowd.c) / 1800 - 1) < 0.1
-    assert crowd.computing(60, homogeneous=True).c == (60,) * 400
+    assert crowd.with_computing_times(60, homogeneous=True).c == (60,) * 400
 
 
 @pytest.mark.parametrize(
@@ -110,13 +110,13 @@ def test_computing_times_follow_the_mean() -> None:
         ("weekend_off", 1.5),
     ],
 )
-def test_habits_beyond_all_numbers_are_refused_by_name(name: str, value: float) -> None:
+def test_constants_out_of_range_are_refused_by_name(name: str, value: float) -> None:
     with pytest.raises(InputError, match="expected at") as caught:
         VolunteerParameters(**{name: value})
     assert caught.value.place == name
 
 
-def test_habits_at_their_bounds_give_volunteers_or_a_reason() -> None:
+def test_constants_at_their_bounds_give_volunteers_or_an_error() -> None:
     with np.errstate(all="raise"):
         for name, most in (("speed_sigma", 10), ("time_sigma", 10), ("length_sigma", 10), ("phase_hour", 24)):
             assert len(Volunteers(3, 1, VolunteerParameters(days=40, daily=0.5, **{name: most})).c) == 3
@@ -129,7 +129,7 @@ def test_habits_at_their_bounds_give_volunteers_or_a_reason() -> None:
         assert caught.value.place == name
 
 
-def test_the_paper_s_experiment() -> None:
+def test_the_experiment_of_the_paper() -> None:
     instance = paper(workers=4, tasks=8, deadline_s=3600, c=1800, batches=3, first_day=30, habits=FEW)
     assert instance.batches == (
         (30 * DAY, 30 * DAY + 3600),
@@ -140,13 +140,13 @@ def test_the_paper_s_experiment() -> None:
     assert paper(workers=4, first_day=3).start == 0
 
 
-def test_small_instances_depend_on_the_seed_and_are_independent_of_the_number_of_workers() -> None:
+def test_workers_of_small_instances_do_not_depend_on_their_number() -> None:
     few, more = (small(11, workers=number, compute="available") for number in (2, 5))
     for j in range(2):
         assert few.up.of_worker(j).tolist() == more.up.of_worker(j).tolist()
 
 
-def test_a_trace_gives_whole_available_seconds(tmp_path: Path) -> None:
+def test_nodes_of_a_trace_are_available_in_whole_seconds(tmp_path: Path) -> None:
     table = tmp_path / "trace.tab"
     rows = [
         ("1", "0", "10.5", "20"),
