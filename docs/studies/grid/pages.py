@@ -155,7 +155,7 @@ class Published:
             where = claim.evidence.partition(":")[0].removesuffix(", medians")
             text = claim.claim.partition(" (")[0]
             mine = verdicts.setdefault((claim.source, text), {})
-            mine[where if where in _places() else "all"] = str(claim.verdict).removesuffix(" here")
+            mine[where if where in _places() else "all"] = str(claim.verdict).replace("does not hold here", "fails")
         lines = []
         for (source, text), mine in verdicts.items():
             cells = [mine.get(where, mine.get("all", NOTHING)) for where in _places()]
@@ -347,5 +347,7 @@ def _where(line: Mapping[str, Any]) -> str:
 
 
 def _with_interval(line: Mapping[str, Any], name: str, form: str) -> str:
-    """Return a mean and half its confidence interval."""
+    """Return a mean and half its confidence interval, or 0 if all values are 0."""
+    if line[name] == line[f"{name}_ci"] == 0:
+        return "0"
     return f"{line[name]:{form}} ± {line[f'{name}_ci']:{form}}".replace("-", MINUS)

@@ -30,6 +30,8 @@ __all__ = ["LookaheadPage"]
 #: The paper's heuristics in the tables.
 BESIDE = ("IE", "Y-IE", "Y-IAY", "E-IE")
 _STATISTICS = ("quartile_1", "median", "quartile_3", "mean")
+#: Places of the leaderboard that the page shows.
+_PLACES = 8
 #: Targets on the whole experiment: the largest median, and the least share within 100 % of the optimum.
 MEDIAN, WITHIN100 = 1.55, 0.78
 _HOLDS, _FAILS, _OPEN = "met", "not met", "open"
@@ -227,11 +229,11 @@ class LookaheadPage:
         return text_table(["policy", "runs", "slots", "µs a slot", "pilot seconds a run"], rows)
 
     def leaderboard(self) -> str:
-        """Return the leaderboard of the known policies."""
+        """Return the first places of the leaderboard of the known policies."""
         from hindsched.bench.coupled.leaderboard import board
 
         rows = []
-        for row in board({}):
+        for row in board({})[:_PLACES]:
             shown = [_finite(row[name]) for name in _STATISTICS]
             shares = [share(row[name]) for name in ("within30", "within100")]
             rows.append([str(row["rank"]), f"`{row['policy']}`", *shown, *shares, count(row["unfinished"])])
