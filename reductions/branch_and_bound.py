@@ -13,12 +13,12 @@ from hindsched.reductions.encd import Biclique, Encd, Node
 
 __all__ = ["Decision", "enumerate_all", "solve", "widest"]
 
-_NODES_PER_LOOK = 256  # branch nodes between two looks at the clock
+_NODES_PER_TIME_CHECK = 256  # branch nodes between two checks of the time limit
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether the biclique exists (None: the time limit stopped the search), and one if it exists."""
+    """Whether the biclique exists, or None if the time limit stopped the search; and a biclique if it exists."""
 
     exists: bool | None
     biclique: Biclique | None
@@ -84,7 +84,7 @@ def _search(problem: Encd, b: int, deadline: float | None) -> Decision:
     visited = 0
     while stack:
         visited += 1
-        if deadline is not None and visited % _NODES_PER_LOOK == 0 and time.monotonic() > deadline:
+        if deadline is not None and visited % _NODES_PER_TIME_CHECK == 0 and time.monotonic() > deadline:
             return Decision(None, None)
         chosen, common, rest = stack.pop()
         if len(chosen) == problem.a:

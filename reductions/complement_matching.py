@@ -17,8 +17,11 @@ def most_nodes(matrix: npt.NDArray[np.bool_]) -> tuple[list[int], list[int]]:
     Parameters
     ----------
     matrix
-        Biadjacency matrix, shape (|V|, |W|). Matching by augmenting paths, O(|V| |W|) operations on sets of
-        columns, which are the bits of integers.
+        Biadjacency matrix, shape (|V|, |W|).
+
+    Notes
+    -----
+    Matching by augmenting paths: O(|V| |W|) operations on sets of columns, which are bits of integers.
 
     Examples
     --------

@@ -46,7 +46,7 @@ class Encd:
     Raises
     ------
     InputError
-        For an invalid node, edge or number, which the message names.
+        If a node, an edge or a number is invalid. The message names it.
 
     Examples
     --------

@@ -31,7 +31,7 @@ def from_matrix(matrix: npt.ArrayLike) -> nx.Graph[Any]:
     Raises
     ------
     InputError
-        For another shape, and for a cell that is neither 0 nor 1.
+        If the shape is another, or a cell is neither 0 nor 1.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def read_graph(path: str | os.PathLike[str]) -> nx.Graph[Any]:
     Parameters
     ----------
     path
-        ``.edgelist``: an edge a line, a node of V and a node of W, separated by blanks, or by tabs if the line has one,
+        ``.edgelist``: one edge per line, a node of V and a node of W, separated by blanks, or by a tab if there is one,
         so that names may contain blanks. Attributes in braces, as networkx writes them, are ignored. Nodes are strings.
         ``.txt``: the 0/1 biadjacency matrix, V by W, row by row, with or without blanks or commas between the digits.
         In both, ``#`` begins a comment and blank lines are ignored. The text is UTF-8 without a byte order mark.
@@ -71,7 +71,7 @@ def read_graph(path: str | os.PathLike[str]) -> nx.Graph[Any]:
     Raises
     ------
     InputError
-        With the file, the line, and what was expected.
+        If the file cannot be read. The message names the file, the line, and what was expected.
     """
     suffix = Path(path).suffix
     readers = {".edgelist": _read_edges, ".txt": _read_matrix}
@@ -93,9 +93,9 @@ def read_graph(path: str | os.PathLike[str]) -> nx.Graph[Any]:
 def _lines(text: str) -> Iterator[tuple[str, str]]:
     """Yield the place and the text of every line that is not blank or a comment."""
     for number, line in enumerate(_END_OF_LINE.split(text), start=1):
-        said = line.partition("#")[0]
-        if said.strip():
-            yield f"line {number}", said
+        content = line.partition("#")[0]
+        if content.strip():
+            yield f"line {number}", content
 
 
 def _read_edges(text: str) -> nx.Graph[Any]:
@@ -111,11 +111,11 @@ def _read_edges(text: str) -> nx.Graph[Any]:
         for name, column, other in zip(names, columns, columns[::-1], strict=True):
             if name in other:
                 raise InputError(
-                    f"node {name!r} stands in both columns, expected V in the first and W in the second", place=place
+                    f"node {name!r} is in both columns, expected V in the first and W in the second", place=place
                 )
             column[name] = None
         if (names[0], names[1]) in edges:
-            raise InputError(f"edge {names[0]!r}, {names[1]!r} stands twice, expected once", place=place)
+            raise InputError(f"edge {names[0]!r}, {names[1]!r} occurs twice, expected once", place=place)
         edges[names[0], names[1]] = None
     if not edges:
         raise InputError("no edge, expected at least one")
@@ -144,14 +144,14 @@ def _read_matrix(text: str) -> nx.Graph[Any]:
 
 
 def write_graph(graph: nx.Graph[Any], path: str | os.PathLike[str]) -> None:
-    """Write a bipartite graph, completely or not at all; the ending of the name decides the form, as in `read_graph`.
+    """Write a bipartite graph, whole or not at all; the ending of the name decides the format, as in `read_graph`.
 
     A matrix keeps all nodes without their names; an edge list keeps the names, without the nodes that have no edge.
 
     Raises
     ------
     InputError
-        For another ending, a graph that is not bipartite, or names that an edge list cannot represent.
+        If the ending is another, the graph is not bipartite, or an edge list cannot represent the names.
     """
     check_graph(graph)
     suffix = Path(path).suffix
@@ -164,7 +164,7 @@ def write_graph(graph: nx.Graph[Any], path: str | os.PathLike[str]) -> None:
         if len(set(names.values())) < len(names) or any(
             re.search(r"[\t\r\n#{}]|^\s|\s$|^$", n) for n in names.values()
         ):
-            raise InputError("names that are equal, empty, or hold #, a brace, a tab or an end of line", file=path)
+            raise InputError("names that are equal, empty, or contain #, a brace, a tab or an end of line", file=path)
         separator = "\t" if any(" " in name for name in names.values()) else " "
         lines = (f"{names[i]}{separator}{names[j]}\n" for i in v for j in w if graph.has_edge(i, j))
         write_text(path, "".join(lines))

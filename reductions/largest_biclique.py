@@ -15,9 +15,8 @@ from hindsched.reductions.encd import Biclique, Encd, check_graph
 
 __all__ = ["Measure", "Widest", "largest", "size_of"]
 
-#: A search (graph, a, at_least) -> decision for a nodes of V with most common neighbours, at least ``at_least``.
+#: A search (graph, a, at_least) -> decision for a nodes of V with the most common neighbours, at least ``at_least``.
 Widest = Callable[["nx.Graph[Any]", int, int], Decision]
-
 
 _STARTS = 8  # start nodes of the greedy heuristic
 
@@ -56,9 +55,9 @@ def largest(graph: nx.Graph[Any], measure: Measure, search: Widest = widest, *, 
     measure
         The problem is NP-hard for edges and balanced.
     search
-        Any exact search. If it is stopped (``exists`` is None), the function returns its decision.
+        An exact search. If it is stopped (``exists`` is None), the function returns its decision.
     is_matched
-        False: no matching, search only.
+        Whether to use the matching for the number of nodes.
 
     Examples
     --------
@@ -72,7 +71,7 @@ def largest(graph: nx.Graph[Any], measure: Measure, search: Widest = widest, *, 
     balanced 4 (0, 1) (4, 5)
     """
     check_graph(graph)
-    graph = nx.freeze(graph.copy())  # many searches, one check
+    graph = nx.freeze(graph.copy())  # a frozen graph is not checked again in each search
     problem = Encd(graph, 1, 1)
     most: int | None = None  # upper bound on the number of nodes
     if measure is Measure.NODES and is_matched:

@@ -32,7 +32,7 @@ class Reduction(Protocol[P_contra, Q_co, V, X, D]):
 
     @property
     def name(self) -> str:
-        """The name that users give."""
+        """Name of the reduction on the command line."""
 
     def apply(self, problem: P_contra) -> tuple[Q_co, D]:
         """Return the image, and the data for the witness maps."""
@@ -41,7 +41,7 @@ class Reduction(Protocol[P_contra, Q_co, V, X, D]):
         """Return the size of the image without building it."""
 
     def forward(self, witness: V, data: D) -> X:
-        """Map a witness of the problem to one of its image; InputError for an invalid witness."""
+        """Map a witness of the problem to one of its image; raise `InputError` if the witness is invalid."""
 
     def backward(self, witness: X, data: D) -> V:
-        """Map a witness of the image to one of the problem; InputError for an invalid witness."""
+        """Map a witness of the image to one of the problem; raise `InputError` if the witness is invalid."""

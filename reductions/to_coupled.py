@@ -26,11 +26,11 @@ from hindsched.reductions.encd import Biclique, Encd
 from hindsched.reductions.graph_files import from_matrix
 from hindsched.reductions.reduction import Size
 
-__all__ = ["REDUCTIONS", "ToMu1", "ToMuInf", "Trail", "unsound", "with_down"]
+__all__ = ["REDUCTIONS", "ToMu1", "ToMuInf", "WitnessData", "unsound", "with_down"]
 
 
 @dataclass(frozen=True, slots=True)
-class Trail:
+class WitnessData:
     """The data of the witness maps: the problem and its image."""
 
     problem: Encd
@@ -45,10 +45,10 @@ class _ToCoupled(ABC):
         """Return the number of workers and slots."""
 
     @abstractmethod
-    def apply(self, problem: Encd) -> tuple[Instance, Trail]:
+    def apply(self, problem: Encd) -> tuple[Instance, WitnessData]:
         """Return the instance, and the data for the witness maps."""
 
-    def forward(self, witness: Biclique, data: Trail) -> Schedule:
+    def forward(self, witness: Biclique, data: WitnessData) -> Schedule:
         """Map a biclique to a schedule that completes the iteration.
 
         The workers of v take a task each and compute in all their common UP slots until they are done, as R4 demands.
@@ -63,7 +63,7 @@ class _ToCoupled(ABC):
         workers = {q: 1 for q, node in enumerate(data.problem.v) if node in set(witness.v)}
         return schedule_rounds(data.instance, [compute_from(data.instance, workers, 0)])
 
-    def backward(self, witness: Schedule, data: Trail) -> Biclique:
+    def backward(self, witness: Schedule, data: WitnessData) -> Biclique:
         """Map a schedule that completes the iteration to a biclique.
 
         In the slot in which the iteration ends, exactly its members have letter C. Each has one task, so these are a
@@ -72,7 +72,7 @@ class _ToCoupled(ABC):
         Raises
         ------
         InputError
-            For a schedule that breaks a rule or completes no iteration.
+            If the schedule breaks a rule or completes no iteration.
         """
         instance, problem = data.instance, data.problem
         verdict = check(instance, witness)
@@ -97,11 +97,11 @@ class ToMu1(_ToCoupled):
     Examples
     --------
     >>> problem = Encd(from_matrix([[1, 0, 1], [1, 1, 1]]), a=2, b=2)
-    >>> instance, trail = ToMu1().apply(problem)
+    >>> instance, data = ToMu1().apply(problem)
     >>> instance.tasks, instance.w, instance.states.tolist()
     (2, (2, 2), [[0, 1, 0], [0, 0, 0]])
-    >>> schedule = ToMu1().forward(Biclique((0, 1), (2, 4)), trail)
-    >>> schedule.letters, ToMu1().backward(schedule, trail)
+    >>> schedule = ToMu1().forward(Biclique((0, 1), (2, 4)), data)
+    >>> schedule.letters, ToMu1().backward(schedule, data)
     (('CIC', 'CIC'), Biclique(v=(0, 1), w=(2, 4)))
     """
 
@@ -112,13 +112,13 @@ class ToMu1(_ToCoupled):
         num_v = len(problem.v)
         return Size(num_v + 1 if problem.a > num_v else num_v, max(len(problem.w), 1))
 
-    def apply(self, problem: Encd) -> tuple[Instance, Trail]:
+    def apply(self, problem: Encd) -> tuple[Instance, WitnessData]:
         """Return the instance, and the data for the witness maps."""
         size = self.size(problem)
         states = np.full((size.workers, size.slots), RECLAIMED, dtype=np.uint8)
         states[: len(problem.v), : len(problem.w)] = _states(problem)
         instance = _instance(states, tasks=_capped(problem)[0], w=_capped(problem)[1], mu=1)
-        return instance, Trail(problem, instance)
+        return instance, WitnessData(problem, instance)
 
 
 class ToMuInf(_ToCoupled):
@@ -132,10 +132,10 @@ class ToMuInf(_ToCoupled):
     Examples
     --------
     >>> problem = Encd(from_matrix([[1, 0], [1, 1]]), a=2, b=1)
-    >>> instance, trail = ToMuInf().apply(problem)
+    >>> instance, data = ToMuInf().apply(problem)
     >>> instance.tasks, instance.w, instance.mu, instance.states.tolist()
     (2, (4, 4), (None, None), [[0, 1, 0, 0, 0], [0, 0, 0, 0, 0]])
-    >>> ToMuInf().forward(Biclique((0, 1), (2,)), trail).letters
+    >>> ToMuInf().forward(Biclique((0, 1), (2,)), data).letters
     ('CICCC', 'CICCC')
     """
 
@@ -145,14 +145,14 @@ class ToMuInf(_ToCoupled):
         """Return the number of workers and slots."""
         return Size(max(len(problem.v), 1), 2 * len(problem.w) + 1)
 
-    def apply(self, problem: Encd) -> tuple[Instance, Trail]:
+    def apply(self, problem: Encd) -> tuple[Instance, WitnessData]:
         """Return the instance, and the data for the witness maps."""
         size, num_w = self.size(problem), len(problem.w)
         states = np.full((size.workers, size.slots), RECLAIMED, dtype=np.uint8)
         states[: len(problem.v), :num_w] = _states(problem)
         states[:, num_w:] = UP
         instance = _instance(states, tasks=_capped(problem)[0], w=_capped(problem)[1] + num_w + 1, mu=None)
-        return instance, Trail(problem, instance)
+        return instance, WitnessData(problem, instance)
 
 
 #: The reductions by name.

@@ -69,11 +69,11 @@ def decide(problem: Encd, via: str = DIRECT, solver: str = AUTO, limits: Limits 
 
 def _reduce_and_solve(problem: Encd, via: str, solver: str, limits: Limits) -> Decision:
     reduction = REDUCTIONS[via]
-    instance, trail = reduction.apply(problem)
+    instance, data = reduction.apply(problem)
     found = common_slots_reduction.solve(instance, Objective.MAKESPAN, solver, limits)
     if found.schedule is None:
         return Decision(False if found.status is Status.INFEASIBLE else None, None)
-    return Decision(True, reduction.backward(found.schedule, trail))
+    return Decision(True, reduction.backward(found.schedule, data))
 
 
 def largest_biclique(

@@ -72,12 +72,12 @@ def check_certificate(instance: Instance, certificate: LagrangianCertificate) ->
     Raises
     ------
     InputError
-        For an instance with ``t_prog`` 0, and for numbers beyond 64 bits.
+        If ``t_prog`` of the instance is 0, or numbers are too large for 64 bits.
 
     Notes
     -----
     O(V^2 p) for each iteration and leaf, where V is the number of slots in its window. A second or two at p = 200; up
-    to 15 seconds a leaf at p = 1,000 with 50 tasks and a horizon of 1,200. A proof has from one to some dozens of
+    to 15 seconds per leaf at p = 1,000 with 50 tasks and a horizon of 1,200. A proof has from one to some dozens of
     leaves.
     """
     if instance.t_prog == 0:
@@ -176,7 +176,7 @@ class _Slots:
         self.w, self.most = np.array(instance.w, np.int64), np.array(instance.capacities, np.int64)
         self.wait = -(-self.m * self.t_data // self.n_com)  # slots that the data alone take
         self.shortest = [None, *(self._shortest(e) for e in range(horizon))]
-        # A program sent before this slot is an old one: from there on the iteration before computes.
+        # A program sent before this slot is an old one: from this slot on, the previous iteration computes.
         self.edges = np.array([-1 if least is None else t - least for t, least in enumerate(self.shortest)])
         self.first_end = self._first_end()
         self.latest = self._latest()
@@ -189,7 +189,7 @@ class _Slots:
         return able, np.where(self.up[c][:, able] & (self.period_start[e, able] <= c[:, None]), counts, 0)
 
     def _shortest(self, e: int) -> int | None:
-        """Return the fewest slots up to e in which workers can compute m tasks, each with a W of its own."""
+        """Return the fewest slots up to e in which workers can compute m tasks if each worker may have another W."""
         stop, some = e + 1, 16
         while stop > 0:
             c = np.arange(max(0, stop - some), stop)

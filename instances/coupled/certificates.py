@@ -1,4 +1,4 @@
-"""Results of solvers and simulators, and their check: schedules, and Lagrangian certificates of a lower bound."""
+"""Schedules and Lagrangian certificates: reading, writing and checking both."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hindsched.instances.verdict import Verdict
 
 __all__ = ["SCHEDULE_FORMATS", "check", "read_schedule", "write_schedule"]
 
-#: The formats of files with a schedule or a certificate.
+#: The formats of schedules, and of certificates that prove a bound.
 SCHEDULE_FORMATS = (*SCHEDULES, FORMAT)
 
 

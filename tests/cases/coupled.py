@@ -1,4 +1,4 @@
-"""Random instances of the coupled family, small enough for every exact solver, and what a result must be like."""
+"""Random instances of coupled that every exact solver can solve, and checks of results."""
 
 import random
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ def _sticky(draw: random.Random, slots: int) -> Iterator[str]:
 def without_communication(
     draw: st.DrawFn, most_workers: int = 4, most_slots: int = 9, letters: str = "uuurd"
 ) -> Instance:
-    """Draw an instance whose programs and data take no time; hypothesis makes it smaller where a test fails."""
+    """Draw an instance whose programs and data take no time; hypothesis reduces it if a test fails."""
     p, slots = draw(st.integers(1, most_workers)), draw(st.integers(1, most_slots))
     tasks = draw(st.integers(1, 4))
     mu = draw(st.lists(st.one_of(st.none(), st.integers(0, tasks)), min_size=p, max_size=p))
@@ -78,16 +78,16 @@ def team_problems(draw: st.DrawFn, letters: str = "uurd", most_rows: int = 4, mo
 def dense_team_problem(
     p: int, slots: int, density: float, *, seed: int, aim: Aim, tasks: int, w: int = 1
 ) -> CommonSlots:
-    """Return a problem of workers alike, each UP in a slot with the same probability and never DOWN."""
+    """Return a problem with equal workers, each UP in a slot with the same probability and never DOWN."""
     up = np.random.default_rng(seed).random((p, slots)) < density
     return CommonSlots(up, np.zeros_like(up), np.full(p, w), np.ones(p, dtype=np.int64), tasks, aim)
 
 
-# --------------------------------------------------------------------------------------------- what results are like
+# --------------------------------------------------------------------------------------------- checks of results
 
 
 def proven_value(instance: Instance, result: CoupledResult, solver: str) -> int | None:
-    """Return the value of a result, None where there is no schedule, after the checker has replayed the schedule.
+    """Return the value of a result, or None without a schedule, after the checker has replayed the schedule.
 
     The result has to be proven, by the solver named.
     """
@@ -107,7 +107,7 @@ def proven_value(instance: Instance, result: CoupledResult, solver: str) -> int 
 
 
 def assert_honest(result: CoupledResult, best: int, instance: Instance) -> None:
-    """Assert that a stopped solver claims no more than is true, ``best`` being the optimum."""
+    """Assert that the bounds of a stopped solver contain the optimum, ``best``."""
     assert result.bound is not None
     if result.objective is Objective.MAKESPAN:
         assert result.bound <= best

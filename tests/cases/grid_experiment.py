@@ -1,4 +1,4 @@
-"""A small run of the whole experiment on grids."""
+"""A small run of the experiment on grids."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from hindsched.instances.grid.packaged_log import kth_sp2
 
 
 def small_experiment(folder):
-    """Return the rows of a small run of the experiment, which a second call takes from the folder."""
+    """Return the rows of a small run of the experiment; a second run reads them from the folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(experiment, "_NODES", 100)
         patch.setattr(experiment, "_SIZES", (40, 80))
@@ -18,5 +18,5 @@ def small_experiment(folder):
         first = experiment.run_experiment(setup, folder, num_processes=1, dask=None)
         assert experiment.run_experiment(setup, folder, num_processes=1, dask=None) == first
         lines = (folder / "runs.jsonl").read_text().splitlines()
-        assert len(lines) == len(experiment.experiment(setup)) == len(first)  # nothing ran twice
+        assert len(lines) == len(experiment.experiment(setup)) == len(first)  # no run was repeated
     return first

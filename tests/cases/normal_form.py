@@ -1,4 +1,4 @@
-"""A plain twin of the normal form of one iteration, with scipy's maximum flow."""
+"""A plain implementation of the normal form of one iteration, with scipy's maximum flow."""
 
 from collections.abc import Iterator
 from itertools import combinations, product
@@ -42,7 +42,7 @@ class Iteration:
         self.caps = [min(mu, self.m) for mu in instance.capacities]
 
     def period_start(self, q: int, e: int | None = None) -> int:
-        """First slot of the availability period of q that contains the last slot; the slot after it if q is DOWN."""
+        """Return the first slot of the availability period of q that contains slot e; e + 1 if q is DOWN in it."""
         t = self.e + 1 if e is None else e + 1
         while t > 0 and not self.is_down[q, t - 1]:
             t -= 1
@@ -52,19 +52,19 @@ class Iteration:
         return q in self.held and self.period_start(q) <= self.s
 
     def program(self, q: int) -> int:
-        """Units of program that q still needs."""
+        """Return the slots of program that q needs."""
         return 0 if self.survives(q) else self.instance.t_prog
 
     def first(self, q: int) -> int:
-        """First slot in which what q receives is still there at the end."""
+        """Return the first slot from which q keeps what it receives until the end."""
         return max(self.s, self.period_start(q))
 
     def up_slots(self, q: int, c: int) -> int:
-        """UP slots in which q may receive before slot c."""
+        """Return the number of UP slots in which q can receive before slot c."""
         return int(self.is_up[q, self.first(q) : c].sum())
 
     def is_useful(self, q: int) -> bool:
-        """Whether q could compute a task after the iteration, with a program that it holds then."""
+        """Return whether q can compute a task after the iteration with a program that it holds then."""
         left = self.instance.t_data + self.instance.w[q]
         for t in range(self.e + 1, self.horizon):
             left -= self.is_up[q, t]
@@ -75,7 +75,7 @@ class Iteration:
         return False
 
     def program_by(self, q: int) -> int | None:
-        """First slot before which q could receive the whole program; None if it could not before slot e."""
+        """Return the first slot before which q can receive the whole program; None if there is none up to e."""
         return next((c for c in range(self.e + 1) if self.up_slots(q, c) >= self.instance.t_prog), None)
 
     def survivors(self) -> set[int]:
@@ -91,11 +91,11 @@ class Iteration:
         }
 
     def most(self, q: int, c: int, work: int, *, is_free: bool = False) -> int:
-        """X_q(c): most tasks q can hold by slot c and compute in W slots, if it were alone."""
+        """Return X_q(c), the largest number of tasks that q, alone, can hold by slot c and compute in W slots."""
         cap = min(self.caps[q], work // self.instance.w[q])
         if c < self.first(q):
             return 0
-        if is_free:  # the program may have come in any UP slots of the availability period, also before slot s
+        if is_free:  # the program may be sent in all UP slots of the availability period, also before slot s
             slots = min(self.up_slots(q, c), int(self.is_up[q, self.period_start(q) : c].sum()) - self.instance.t_prog)
         else:
             slots = self.up_slots(q, c) - self.program(q)
@@ -104,14 +104,14 @@ class Iteration:
         return min(cap, slots // self.instance.t_data) if self.instance.t_data else cap
 
     def start_of(self, members: tuple[int, ...], work: int) -> int | None:
-        """The W-th last slot up to e in which all members are UP; None if there is none or the last is not e."""
+        """Return the W-th last slot up to e in which all members are UP; None if there is none or the last is not e."""
         common = [t for t in range(self.e + 1) if self.is_up[list(members), t].all()]
         if len(common) < work or common[-1] != self.e:
             return None
         return common[-work]
 
     def works(self) -> list[int]:
-        """All W with which m tasks could be computed at all."""
+        """Return all W within which the workers can compute m tasks."""
         values = {x * w for w, cap in zip(self.instance.w, self.caps, strict=True) for x in range(1, cap + 1)}
         return [
             work
@@ -120,7 +120,7 @@ class Iteration:
         ]
 
     def teams(self, threshold: int, *, is_free: bool = False) -> Iterator[tuple[int, tuple[int, ...], int]]:
-        """All (W, S, c) with c > threshold such that the workers of S, each alone, could hold m tasks."""
+        """Yield all (W, S, c) with c > threshold such that the workers of S, each alone, can hold m tasks."""
         for work in self.works():
             for size in range(1, min(self.m, self.p) + 1):
                 for members in combinations(range(self.p), size):
@@ -132,7 +132,7 @@ class Iteration:
                         yield work, members, c
 
     def can_serve(self, members: tuple[int, ...], work: int, c: int, stand_by: tuple[int, ...]) -> bool:
-        """Whether there are task counts with which everything can be sent before slot c."""
+        """Return whether programs and data can be sent before slot c for some task counts."""
         most = [self.most(q, c, work) for q in members]
         for tasks in product(*(range(1, x + 1) for x in most)):
             if sum(tasks) == self.m:
@@ -153,7 +153,7 @@ class Iteration:
         return int(maximum_flow(csr_array(capacity), 0, sink).flow_value) == sum(need.values())
 
     def holder_sets(self, *, stand_by: bool) -> set[frozenset[int]]:
-        """The maximal sets of useful holders after the iteration; without stand-by only members are sent programs."""
+        """Return the maximal sets of useful holders after the iteration, with or without programs for stand-by."""
         survivors, obtainable = self.survivors(), self.obtainable()
         found: set[frozenset[int]] = set()
         for work, members, c in self.teams(self.s - 1):

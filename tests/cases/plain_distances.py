@@ -1,4 +1,4 @@
-"""Distances of the slot graph by their definition, arc by arc (docs/bounds.md): the kernels' plain twin."""
+"""Distances of the slot graph by their definition, arc by arc (docs/bounds.md), to compare with kernels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["PlainDistances"]
 
 
 class _Candidate(NamedTuple):
-    """A worker that can compute: its most tasks, its multiplier, and whether its program may be an old one."""
+    """A worker that can compute: its largest number of tasks, its multiplier, and whether its program may be old."""
 
     tasks: int
     multiplier: int
@@ -32,8 +32,8 @@ class PlainDistances:
     horizon
         Largest number of slots of a schedule.
     soonest, latest
-        Iterations 1..k are complete within ``soonest[k]`` slots at least and ``latest[k]`` at most; iterations that are
-        not named may end at any time.
+        Iterations 1..k are complete after at least ``soonest[k]`` and at most ``latest[k]`` slots. Iterations without a
+        limit may end at any time.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class PlainDistances:
         ]
 
     def _shortest(self, e: int) -> int | None:
-        """Return the fewest slots up to e in which m tasks can be computed, each worker with a W of its own."""
+        """Return the fewest slots up to e in which m tasks can be computed if each worker may have another W."""
         for c in range(e, -1, -1):
             tasks = (
                 min(self.instance.capacities[q], self.up(q, c, e + 1) // self.instance.w[q])
@@ -86,7 +86,7 @@ class PlainDistances:
         return min(m, slots // t_data) if t_data else m
 
     def may_end(self, s: int, e: int, k: int) -> bool:
-        """Return whether iteration k may start in slot s and end in slot e, each worker with a W of its own."""
+        """Return whether iteration k may start in slot s and end in slot e if each worker may have another W."""
         if k > 1 and self.shortest.get(s) is None:
             return False
         for c in range(s, e + 1):
@@ -125,7 +125,7 @@ class PlainDistances:
         program_values
             Value of a program, by iteration.
         multipliers
-            Of a period, given by worker and first slot, for each iteration; 0 for other periods.
+            Multiplier for each iteration of a period, given by worker and first slot; 0 for other periods.
         """
         nodes: list[dict[int, int]] = [{0: 0}]
         for k in range(1, self.instance.iterations + 1):
@@ -174,7 +174,7 @@ class PlainDistances:
         return _Candidate(min(own, self._received(room)), multiplier, is_old)
 
     def _cost(self, candidates: Sequence[_Candidate], programs: int) -> int | None:
-        """Return the least cost of m tasks, fractional, rounded down; None if the candidates cannot hold them."""
+        """Return the least cost of m fractional tasks, rounded down; None if the candidates cannot hold m tasks."""
         m = self.instance.tasks
         new = sorted((one.tasks for one in candidates if not one.is_old), reverse=True)
         if sum(one.tasks for one in candidates if one.is_old) + sum(new[:programs]) < m:

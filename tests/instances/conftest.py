@@ -1,11 +1,11 @@
-"""What tests of instances share."""
+"""Fixtures of the tests of instances."""
 
 import pytest
 
 
 @pytest.fixture
 def write(tmp_path):
-    """Write a file of this name and content, and return its path."""
+    """Return a function that writes a file with a name and a content and returns its path."""
 
     def _write(name, content):
         path = tmp_path / name

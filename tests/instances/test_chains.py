@@ -22,7 +22,7 @@ WEIGHTS = some.sampled_from([0, 0, 1, 2, 5])
 
 @some.composite
 def chains(draw, weights=WEIGHTS):
-    """Chains with many zeros: transient, absorbing and periodic ones."""
+    """Draw chains with many zeros: transient, absorbing and periodic ones."""
     rows = []
     for _ in STATES:
         row = draw(some.tuples(weights, weights, weights).filter(any))
@@ -34,7 +34,7 @@ def draw_states(chain, slots, *name, start=UP):
     return StateStream(chain, stream("test", *name), start).take(slots)
 
 
-# ---------------------------------------------------------------- what a chain is
+# ---------------------------------------------------------------- invalid chains, equality
 
 
 @pytest.mark.parametrize(
@@ -49,21 +49,21 @@ def draw_states(chain, slots, *name, start=UP):
         (((1, 0, 0), (0, 1 - 1e-8, 0), (0, 0, 1)), "markov[1]: probabilities sum to 0.99999999, expected 1"),
     ],
 )
-def test_what_is_no_chain_is_refused(rows, message):
+def test_an_invalid_chain_is_refused(rows, message):
     with pytest.raises(InputError) as caught:
         Chain(rows)
     assert message in str(caught.value)
 
 
-def test_a_row_may_miss_1_by_rounding():
+def test_a_row_may_differ_from_1_by_rounding():
     assert Chain(((0.9, 0.1 + 1e-10, 0), (0, 1, 0), (0, 0, 1))).rows[0] == (0.9, 0.1 + 1e-10, 0.0)
 
 
-def test_a_chain_is_told_by_its_numbers_alone():
+def test_chains_with_equal_numbers_are_equal():
     assert repr(Chain(((-0.0, 1, 0), (0, 1, -0.0), (0, 0, 1)))) == repr(Chain(((0, 1, 0), (0, 1, 0), (0, 0, 1))))
 
 
-# ---------------------------------------------------------------- the long-run shares
+# ---------------------------------------------------------------- stationary shares
 
 
 @given(chains(weights=some.integers(1, 100)))
@@ -82,7 +82,7 @@ def test_stationary_is_the_limit_of_the_mean_share(chain, start):
 
 
 @given(chains(), some.sampled_from(STATES))
-def test_stationary_is_kept_by_one_more_step(chain, start):
+def test_stationary_is_invariant_under_a_step(chain, start):
     share = chain.stationary(start)
     np.testing.assert_allclose(share @ np.array(chain.rows), share, atol=1e-12)
     assert share.sum() == pytest.approx(1, abs=1e-15)
@@ -93,18 +93,18 @@ def test_stationary_is_kept_by_one_more_step(chain, start):
     [
         (ALWAYS_UP.rows, UP, [1, 0, 0]),
         (((1, 0, 0), (0, 1, 0), (0, 0, 1)), DOWN, [0, 0, 1]),
-        (((0.9, 0, 0.1), (0.5, 0.5, 0), (0, 0, 1)), UP, [0, 0, 1]),  # caught at last
-        (((0.5, 0.2, 0.3), (0, 1, 0), (0, 0, 1)), UP, [0, 0.4, 0.6]),  # caught in one of two
-        (((0, 1, 0), (1, 0, 0), (0, 0, 1)), UP, [0.5, 0.5, 0]),  # to and fro
-        (((0, 1, 0), (0, 0, 1), (1, 0, 0)), UP, [1 / 3, 1 / 3, 1 / 3]),  # round and round
-        (((0.5, 0.5, 0), (0, 0.5, 0.5), (0, 0.25, 0.75)), UP, [0, 1 / 3, 2 / 3]),  # never UP again
+        (((0.9, 0, 0.1), (0.5, 0.5, 0), (0, 0, 1)), UP, [0, 0, 1]),  # absorbed
+        (((0.5, 0.2, 0.3), (0, 1, 0), (0, 0, 1)), UP, [0, 0.4, 0.6]),  # absorbed in one of two states
+        (((0, 1, 0), (1, 0, 0), (0, 0, 1)), UP, [0.5, 0.5, 0]),  # period 2
+        (((0, 1, 0), (0, 0, 1), (1, 0, 0)), UP, [1 / 3, 1 / 3, 1 / 3]),  # period 3
+        (((0.5, 0.5, 0), (0, 0.5, 0.5), (0, 0.25, 0.75)), UP, [0, 1 / 3, 2 / 3]),  # UP is transient
     ],
 )
 def test_stationary_of_chains_with_zeros_is_exact(rows, start, share):
     np.testing.assert_allclose(Chain(rows).stationary(start), share, rtol=1e-15, atol=0)
 
 
-def test_stationary_of_rare_failures_is_as_precise_as_any():
+def test_stationary_of_rare_failures_is_precise():
     rare, repair = 1e-9, 3e-9
     share = Chain(((1 - rare, 0, rare), (1, 0, 0), (repair, 0, 1 - repair))).stationary()
     up = Fraction(repair) / (Fraction(rare) + Fraction(repair))
@@ -117,7 +117,7 @@ def test_stationary_of_rare_failures_is_as_precise_as_any():
 
 
 @given(some.lists(some.sampled_from(STATES), min_size=2, max_size=60), chains())
-def test_fit_is_the_likeliest_chain(states, other):
+def test_fit_has_the_largest_likelihood(states, other):
     def likelihood(chain):
         return math.prod(Fraction(chain.rows[x][y]) for x, y in pairwise(states))
 
@@ -156,7 +156,7 @@ def test_an_always_up_worker_is_always_up_in_the_long_run():
 
 
 @pytest.mark.parametrize("states", [[], [UP], [[UP, UP]], [UP, 3], [-1, UP]])
-def test_fit_refuses_what_is_no_trace_of_one_worker(states):
+def test_fit_refuses_invalid_states(states):
     with pytest.raises(InputError, match=r"^fit: "):
         fit(states)
 
@@ -165,7 +165,7 @@ def test_fit_refuses_what_is_no_trace_of_one_worker(states):
 
 
 @given(chains(), some.lists(some.integers(0, 40), max_size=6), some.integers(0, 9), some.sampled_from(STATES))
-def test_states_do_not_depend_on_the_blocks_they_are_drawn_in(chain, sizes, seed, start):
+def test_states_do_not_depend_on_the_sizes_of_drawn_blocks(chain, sizes, seed, start):
     blocks = StateStream(chain, stream("test", seed), start)
     drawn = [blocks.take(size).tolist() for size in sizes]
     assert [len(block) for block in drawn] == sizes
@@ -173,8 +173,8 @@ def test_states_do_not_depend_on_the_blocks_they_are_drawn_in(chain, sizes, seed
 
 
 @given(chains(), some.integers(0, 9), some.sampled_from(STATES))
-def test_states_are_those_of_the_slot_by_slot_rule(chain, seed, start):
-    """The plain twin: one number per slot, cut first by staying, then by the other states in order."""
+def test_states_follow_the_slot_by_slot_rule(chain, seed, start):
+    """By this rule, one number per slot is compared with the probability to stay, then with the other states."""
     numbers = stream("test", seed).random(199)
     expected = [start]
     for number in numbers:
@@ -194,7 +194,7 @@ def test_no_transition_of_probability_0_is_taken(chain, seed):
 
 
 @given(some.sampled_from([-1e-10, 1e-10]), some.integers(0, 5))
-def test_rows_that_miss_1_by_rounding_lead_nowhere_new(slip, seed):
+def test_rounding_of_rows_adds_no_transition(slip, seed):
     chain = Chain(((0.5, 0.5 + slip, 0), (0.4, 0.6 + slip, 0), (0, 0, 1)))
     assert DOWN not in draw_states(chain, 20_000, seed)
     stuck = Chain(((1 + min(slip, 0), 0, 0), (0, 1, 0), (0, 0, 1)))

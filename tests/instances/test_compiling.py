@@ -1,4 +1,4 @@
-"""Machine code is kept for the sources it was made from, and for no others; what is damaged is made anew."""
+"""The cache of machine code: it is keyed by the sources, and damaged files are replaced."""
 
 import ast
 import importlib
@@ -20,12 +20,12 @@ HOME = Path(compiling.__file__).parents[1]
 
 
 def forget_sources() -> None:
-    """Read sources again, as a new process would."""
+    """Clear the cache of sources, as in a new process."""
     for remembered in (compiling._cache_folder, compiling._imported_by, compiling._digest, compiling._compiler):
         remembered.cache_clear()
 
 
-def test_machine_code_is_kept_for_these_sources_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machine_code_is_cached_for_these_sources_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def folder() -> str:
         forget_sources()
         return compiling.folder_name(tmp_path / "a.py")
@@ -34,7 +34,7 @@ def test_machine_code_is_kept_for_these_sources_only(tmp_path: Path, monkeypatch
     alone = folder()
     assert alone == folder()
     (tmp_path / "c.py").write_text("one = 1\n")
-    assert folder() == alone  # nothing imports it
+    assert folder() == alone  # no module imports it
     (tmp_path / "b.py").write_text("from c import one\ntwo = 2\n")
     with_b = folder()
     assert with_b != alone
@@ -88,7 +88,7 @@ Load = Callable[[], ModuleType]
 
 @pytest.fixture
 def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
-    """Write two modules with kernels; return a function that imports them as a new process would."""
+    """Write two modules with kernels; return a function that imports them as in a new process."""
     sources = tmp_path / "sources"
     sources.mkdir()
     (sources / "helper_of_a_test.py").write_text(HELPER)
@@ -117,7 +117,7 @@ def files(place: Path, ending: str, kernel: str = "twice") -> list[Path]:
     return found
 
 
-def test_machine_code_made_before_is_loaded(load: Load) -> None:
+def test_earlier_machine_code_is_loaded(load: Load) -> None:
     first, second = load(), load()
     assert (first.twice(3), hits(first.twice)) == (5, 0)
     assert (second.twice(3), hits(second.twice)) == (5, 1)
@@ -125,7 +125,7 @@ def test_machine_code_made_before_is_loaded(load: Load) -> None:
     assert (second.any_kind(3), second.any_kind(0.5), hits(second.any_kind)) == (4, 1.5, 2)
 
 
-def test_a_change_in_a_function_that_is_called_is_seen(load: Load, tmp_path: Path) -> None:
+def test_a_change_in_a_called_function_is_noticed(load: Load, tmp_path: Path) -> None:
     assert load().twice(3) == 5
     (tmp_path / "sources" / "helper_of_a_test.py").write_text(HELPER.replace("+ 1", "+ 5"))
     after = load()
@@ -151,7 +151,7 @@ def one_bit_off(content: bytes) -> bytes:
 
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", [cut_short, cut_by_a_byte, empty, one_bit_off])
-def test_a_damaged_file_is_made_anew(load: Load, tmp_path: Path, ending: str, damage: Callable[[bytes], bytes]) -> None:
+def test_a_damaged_file_is_replaced(load: Load, tmp_path: Path, ending: str, damage: Callable[[bytes], bytes]) -> None:
     assert load().twice(3) == 5
     (file,) = files(tmp_path, ending)
     whole = file.read_bytes()
@@ -163,7 +163,7 @@ def test_a_damaged_file_is_made_anew(load: Load, tmp_path: Path, ending: str, da
     assert (again.twice(3), hits(again.twice)) == (5, 1)
 
 
-def test_a_file_that_is_gone_is_made_anew(load: Load, tmp_path: Path) -> None:
+def test_a_missing_file_is_replaced(load: Load, tmp_path: Path) -> None:
     assert load().twice(3) == 5
     (file,) = files(tmp_path, "nbc")
     file.unlink()
@@ -171,8 +171,8 @@ def test_a_file_that_is_gone_is_made_anew(load: Load, tmp_path: Path) -> None:
     assert (after.twice(3), hits(after.twice), file.exists()) == (5, 0, True)
 
 
-def test_code_for_other_types_under_the_same_name_is_not_taken(load: Load, tmp_path: Path) -> None:
-    """Two processes that compile at once may write their code under one name."""
+def test_code_for_other_types_in_the_same_file_is_not_loaded(load: Load, tmp_path: Path) -> None:
+    """Two processes that compile at the same time may write their code to the same file."""
     first = load()
     assert (first.any_kind(3), first.any_kind(0.5)) == (4, 1.5)
     whole, real = files(tmp_path, "nbc", "any_kind")
@@ -181,7 +181,7 @@ def test_code_for_other_types_under_the_same_name_is_not_taken(load: Load, tmp_p
     assert (after.any_kind(3), after.any_kind(0.5), hits(after.any_kind)) == (4, 1.5, 1)
 
 
-def test_a_constant_is_compiled_as_any_other_value(load: Load, tmp_path: Path) -> None:
+def test_a_constant_is_compiled_like_other_values(load: Load, tmp_path: Path) -> None:
     (tmp_path / "sources" / "user_of_a_test.py").write_text(
         USER
         + """
@@ -192,7 +192,7 @@ def with_constants(number):
     )
     module = load()
     assert module.with_constants(1) == 14
-    assert not module.step.signatures  # no way in from Python, before it is used
+    assert not module.step.signatures  # no signature for Python before the first call
     assert [str(kind) for (kind,) in module.step.inner().signatures] == ["int64", "bool"]
 
 
@@ -209,8 +209,8 @@ print(sum(module.any_kind.stats.cache_misses.values()), sum(module.step.inner().
 
 
 def test_processes_that_start_together_compile_once(load: Load, tmp_path: Path) -> None:
-    """`twice` is compiled when its module is imported, and with it `step`; `any_kind` at its call."""
-    assert callable(load)  # the sources are written
+    """`twice` and `step`, which it calls, are compiled at the import of the module, and `any_kind` at its call."""
+    assert callable(load)  # the fixture has written the sources
     program = RUN.format(paths=[str(tmp_path / "sources"), str(HOME.parent)], code=str(tmp_path / "code"))
     command = [sys.executable, "-c", program]
     together = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
@@ -218,7 +218,7 @@ def test_processes_that_start_together_compile_once(load: Load, tmp_path: Path) 
     assert [sum(column) for column in zip(*missed, strict=True)] == [1, 1]
 
 
-def test_who_cannot_compile_lets_others_try(load: Load, tmp_path: Path) -> None:
+def test_a_failed_compilation_releases_the_lock(load: Load, tmp_path: Path) -> None:
     module = load()
     with pytest.raises(TypingError):
         module.any_kind("no number")
@@ -228,14 +228,14 @@ def test_who_cannot_compile_lets_others_try(load: Load, tmp_path: Path) -> None:
     assert module.any_kind(3) == 4
 
 
-def test_where_no_folder_can_be_written_nothing_is_kept(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_cached_without_a_writable_folder(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiling, "_is_writable", lambda folder: False)
     for _ in range(2):
         module = load()
         assert (module.twice(3), hits(module.twice)) == (5, 0)
 
 
-# ---------------------------------------------------------------------------------- nothing is forgotten in the digest
+# ---------------------------------------------------------------------------------- completeness of the digest
 
 
 def kernels_in(file: Path) -> list[ast.FunctionDef]:
@@ -265,7 +265,7 @@ FILES = [
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(HOME)))
-def test_all_that_kernels_use_counts_as_their_source(file: Path) -> None:
+def test_the_digest_covers_everything_that_kernels_use(file: Path) -> None:
     used = {
         node.id
         for function in kernels_in(file)

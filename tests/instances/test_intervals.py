@@ -35,8 +35,8 @@ def rows_of_intervals(draw):
     some.sampled_from([RECLAIMED, DOWN]),
     some.sampled_from([RECLAIMED, DOWN, 3]),
 )
-def test_a_slot_is_as_bad_as_its_worst_part(intervals, slot_s, start, slots, unavailable, unobserved):
-    """The plain twin: cut each slot at every border inside it, and look at each piece and each instant."""
+def test_the_worst_part_of_a_slot_decides_its_state(intervals, slot_s, start, slots, unavailable, unobserved):
+    """Divide each slot at every border inside it, and take the worst of its parts and instants."""
     code = {A: UP, C: RECLAIMED, X: unavailable}
     expected = []
     for t in range(slots):
@@ -55,7 +55,7 @@ def test_a_slot_is_as_bad_as_its_worst_part(intervals, slot_s, start, slots, una
 
 
 def test_slot_borders_do_not_drift():
-    # 0.1 s slots at UNIX times: the float 0.1 would be off by a whole slot in the end, and 1.1e9 + t * 0.1 rounds
+    # Slots of 0.1 s at UNIX times: the float 0.1 leads to an error of a whole slot, and 1.1e9 + t * 0.1 is rounded.
     begin = 1_100_000_000
     ups = [Interval(begin + Fraction(t, 10), begin + Fraction(t + 1, 10), X if t % 3 else A) for t in range(3000)]
     trace = Trace(("n",), (tuple(ups),))
@@ -66,7 +66,7 @@ def test_slot_borders_do_not_drift():
 
 
 @given(rows_of_intervals(), some.integers(1, 5))
-def test_a_slot_cut_in_two_is_as_bad_as_its_halves(intervals, slot_s):
+def test_the_worse_half_of_a_slot_decides_its_state(intervals, slot_s):
     choice = {"start": 0, "unavailable": DOWN, "unobserved": RECLAIMED}
     whole = to_states([intervals], slot_s=slot_s, slots=8, **choice)
     halves = to_states([intervals], slot_s=Fraction(slot_s, 2), slots=16, **choice)

@@ -1,4 +1,4 @@
-"""Traces that come with the toolkit: whole, unchanged, small, and readable from a wheel."""
+"""Packaged traces: complete, unchanged, small, and readable from a wheel."""
 
 import hashlib
 import lzma
@@ -19,7 +19,7 @@ DATA = ROOT / "instances" / "data"
 SPOT = DATA / "spot_aws_v100"
 
 
-def test_every_packaged_trace_says_where_it_comes_from_and_can_be_read():
+def test_every_packaged_trace_names_its_source_and_can_be_read():
     assert set(packaged_traces()) == {folder.name for folder in DATA.iterdir() if list(folder.glob("*.csv.xz"))}
     for name in packaged_traces():
         assert {"LICENSE", "README.md"} <= {file.name for file in (DATA / name).iterdir()}
@@ -28,12 +28,12 @@ def test_every_packaged_trace_says_where_it_comes_from_and_can_be_read():
     assert sum(file.stat().st_size for file in DATA.rglob("*")) < 1_000_000
 
 
-def test_a_name_that_is_none_is_refused():
+def test_an_unknown_name_is_refused():
     with pytest.raises(InputError, match="'lanl', expected one of spot_aws_v100"):
         read_packaged("lanl")
 
 
-def test_spot_zones_in_numbers():
+def test_numbers_of_spot_zones():
     trace = read_packaged("spot_aws_v100")
     assert len(trace.nodes) == 9
     assert trace.nodes == tuple(sorted(trace.nodes))
@@ -55,7 +55,7 @@ def test_the_readers_of_files_give_the_same_trace():
         read_samples(*paths[:2], nodes=["a", "a"])
 
 
-def test_the_table_of_the_readme_is_true_of_the_files():
+def test_the_table_of_the_readme_agrees_with_the_files():
     text = (SPOT / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\S+)` \| `([0-9a-f]{64})` \| (\S+) % \| (\S+) \| (\S+) \|$", text, re.MULTILINE)
     assert [row[0] for row in rows] == sorted(path.name for path in SPOT.glob("*.csv.xz"))

@@ -11,7 +11,7 @@ PARTS = some.lists(some.one_of(some.integers(), some.text(max_size=5)), max_size
 
 
 @given(PARTS, some.lists(some.integers(0, 20), max_size=5))
-def test_blocks_of_any_size_are_the_stream_drawn_at_once(name, sizes):
+def test_a_stream_does_not_depend_on_the_sizes_of_blocks(name, sizes):
     blocks = stream(*name)
     drawn = [blocks.random(size) for size in sizes]
     assert np.concatenate([np.empty(0), *drawn]).tolist() == stream(*name).random(sum(sizes)).tolist()

@@ -1,4 +1,4 @@
-"""Sources of states: known or drawn, the same to whoever reads them."""
+"""Sources of states: known or drawn, with the same states for every order of reading."""
 
 import pickle
 
@@ -17,7 +17,7 @@ CHAINS = [
 
 
 @given(some.lists(some.integers(1, 3000), max_size=6))
-def test_states_do_not_depend_on_how_they_are_looked_at(looks):
+def test_states_do_not_depend_on_the_order_of_reading(looks):
     source = DrawnStates(CHAINS, ("test", 1), 3000)
     for slots in looks:
         seen = source.prefix(slots)
@@ -25,13 +25,13 @@ def test_states_do_not_depend_on_how_they_are_looked_at(looks):
         assert (seen == DrawnStates(CHAINS, ("test", 1), slots).prefix(slots)).all()
 
 
-def test_no_more_is_drawn_than_somebody_asks_for():
+def test_only_the_slots_that_are_read_are_drawn():
     source = DrawnStates(CHAINS, ("test", 2), 2**31 - 1)
     assert source.prefix(1000).shape == (2, 1000)
     assert source.shape == (2, 2**31 - 1)
 
 
-def test_what_was_seen_stays_as_it_was():
+def test_states_that_were_read_do_not_change():
     source = DrawnStates(CHAINS, ("test", 3), 5000)
     first = source.prefix(10)
     kept = first.copy()
@@ -41,7 +41,7 @@ def test_what_was_seen_stays_as_it_was():
         source.prefix(5000)[0, 0] = 1
 
 
-def test_drawn_states_travel_as_their_recipe():
+def test_drawn_states_are_pickled_without_states():
     source = DrawnStates(CHAINS, ("test", 4), 10**9)
     source.prefix(2000)
     text = pickle.dumps(source)
@@ -51,7 +51,7 @@ def test_drawn_states_travel_as_their_recipe():
     assert (again.prefix(700) == source.prefix(700)).all()
 
 
-def test_identities_tell_sources_apart():
+def test_identities_distinguish_sources():
     sources = [
         DrawnStates(CHAINS, ("test", 5), 10),
         DrawnStates(CHAINS, ("test", 5), 11),
@@ -68,12 +68,12 @@ def test_a_prefix_ends_with_the_slots():
     assert KnownStates(np.zeros((3, 5), dtype=np.uint8)).prefix(100).shape == (3, 5)
 
 
-def test_there_is_at_least_one_slot():
+def test_a_source_needs_a_slot():
     with pytest.raises(InputError, match="slots: 0"):
         DrawnStates(CHAINS, ("test", 7), 0)
 
 
-def test_a_stationary_start_changes_slot_0_and_keeps_the_numbers_that_follow():
+def test_a_stationary_start_changes_slot_0_but_not_later_numbers():
     chain = Chain(((0.5, 0.3, 0.2), (0.2, 0.6, 0.2), (0.3, 0.3, 0.4)))
     chains = [chain] * 3000
     first = DrawnStates(chains, ("test", 8), 1, start="stationary").prefix(1)[:, 0]
@@ -82,7 +82,7 @@ def test_a_stationary_start_changes_slot_0_and_keeps_the_numbers_that_follow():
     two = [DrawnStates(chains[:50], ("test", 8), 400, start=start).prefix(400) for start in ("up", "stationary")]
     met = (two[0] == two[1]).cumsum(axis=1)
     assert (two[1][:, 0] == first[:50]).all()
-    assert (met[:, -1] > 100).all()  # with the same numbers two chains that meet once stay together mostly
+    assert (met[:, -1] > 100).all()  # with the same numbers, two chains that meet mostly stay together
 
 
 def test_a_never_down_worker_does_not_start_down():

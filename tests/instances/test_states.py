@@ -14,7 +14,7 @@ def rows(draw):
 
 
 @given(rows())
-def test_letters_and_codes_are_two_views_of_one_thing(letters):
+def test_letters_and_codes_convert_to_each_other(letters):
     states = from_letters(letters)
     assert states.dtype == np.uint8
     assert states.shape == (len(letters), len(letters[0]))
@@ -33,12 +33,12 @@ def test_letters_and_codes_are_two_views_of_one_thing(letters):
         (["uu", "uuu"], "workers[1].states: 3 slots, expected 2 as in workers[0]"),
     ],
 )
-def test_what_is_no_state_is_refused_by_worker_and_slot(letters, message):
+def test_an_invalid_state_is_refused_with_worker_and_slot(letters, message):
     with pytest.raises(InputError) as caught:
         from_letters(letters)
     assert message in str(caught.value)
 
 
-def test_codes_are_ordered_by_how_bad_they_are():
+def test_codes_are_ordered_from_best_to_worst():
     assert UP < RECLAIMED < DOWN
     assert LETTERS[UP] + LETTERS[RECLAIMED] + LETTERS[DOWN] == "urd"

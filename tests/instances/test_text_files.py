@@ -1,4 +1,4 @@
-"""What messages quote of a file that is not as expected: not too much of it."""
+"""Messages about invalid files quote only the beginning of long texts."""
 
 import json
 
@@ -23,7 +23,7 @@ LONG = "x" * 5000
         ({"format": "grid/1", "nodes": LONG}, 'nodes: "xxx'),
     ],
 )
-def test_no_more_of_a_text_is_quoted_than_a_line_holds(tmp_path, document, said):
+def test_messages_quote_only_the_beginning_of_a_long_text(tmp_path, document, said):
     known = {
         "coupled": {"iterations": 1, "n_com": 1, "t_prog": 0, "t_data": 0, "workers": []},
         "bags": {"tick_ms": 1, "slot": 2, "tasks": 1, "segments": 1, "machines": [{"segment": 1, "states": "u"}]},
@@ -38,7 +38,7 @@ def test_no_more_of_a_text_is_quoted_than_a_line_holds(tmp_path, document, said)
     assert len(str(caught.value)) < len(str(path)) + 160
 
 
-def test_a_rung_is_quoted_no_longer_than_that(tmp_path):
+def test_a_long_rung_is_shortened(tmp_path):
     path = tmp_path / "run.json"
     path.write_text(json.dumps({"format": "batches-run/1", "instance": "", "contacts": [], "rung": LONG}))
     with pytest.raises(InputError, match=r"run\.json: rung: 'x{40}\.\.\.', expected free, traffic, stream$"):

@@ -1,4 +1,4 @@
-"""Traces as people have them: JSON lists, counts, logs of added and removed nodes, columns by name."""
+"""Further formats of traces: JSON lists, counts, logs of added and removed nodes, columns by name."""
 
 import gzip
 import json
@@ -35,7 +35,7 @@ def test_json_samples_with_a_gap(write, document):
     assert trace.spans == (((0, 240),),)
 
 
-def test_a_bare_list_needs_a_gap_and_may_be_said_the_other_way_round(write):
+def test_a_list_needs_a_gap_and_may_be_inverted(write):
     path = write("a.json", "[0, 0, 1, 0]")
     with pytest.raises(InputError, match=r"a\.json: gap: missing, expected the seconds between two samples"):
         read(path)
@@ -76,7 +76,7 @@ def test_larger_numbers_count_machines(write):
         ('{"gap_s": 5, "data": [1000000, 0]}', "count: 1000000 machines at most, expected 1 to 100000"),
     ],
 )
-def test_what_is_no_json_trace_is_refused(write, document, said):
+def test_an_invalid_json_trace_is_refused(write, document, said):
     path = write("bad.json", document)
     with pytest.raises(InputError) as refused:
         read(path)
@@ -86,16 +86,16 @@ def test_what_is_no_json_trace_is_refused(write, document, said):
 # ------------------------------------------------------------------------------------------------- columns by name
 
 
-def test_columns_are_known_by_name_or_told(write):
+def test_columns_are_found_by_their_names_or_by_option(write):
     rows = "0,x,1\n60,x,0\n120,x,1\n"
     known = read(write("a.csv", f"timestamp,region,is_available\n{rows}"))
-    told = read(write("b.csv", f"t,region,ok\n{rows}"), columns={"date": "t", "availability": "ok"})
+    named = read(write("b.csv", f"t,region,ok\n{rows}"), columns={"date": "t", "availability": "ok"})
     turned = read(write("c.csv", f"Time,region,Preempted\n{rows}"))
-    assert letters(known, slot_s=60) == letters(told, slot_s=60) == ["udu"]
+    assert letters(known, slot_s=60) == letters(named, slot_s=60) == ["udu"]
     assert letters(turned, slot_s=60) == ["dud"]
 
 
-def test_one_file_may_have_all_nodes(write):
+def test_a_file_may_have_several_nodes(write):
     text = "time,host,up\n0,b,1\n0,a,0\n10,a,1\n10,b,1\n20,b,0\n20,a,1\n"
     trace = read(write("all.csv", text))
     assert trace.nodes == ("b", "a")
@@ -119,14 +119,14 @@ def test_counts_over_time(write):
         ("date,count\n0,0\n5,0\n", {}, "count: 0 machines at most, expected 1 to 100000"),
     ],
 )
-def test_columns_that_are_not_there_are_refused(write, text, columns, said):
+def test_missing_columns_are_refused(write, text, columns, said):
     path = write("bad.csv", text)
     with pytest.raises(InputError) as refused:
         read(path, columns=columns)
     assert str(refused.value).startswith(f"{path}: {said}")
 
 
-def test_forms_are_not_mixed_and_options_not_wasted(write):
+def test_mixed_formats_and_unused_options_are_refused(write):
     table = write("t.tab", "0 0 7 3 a 1 0 10 NULL\n")
     samples = write("s.csv", "date,up\n0,1\n5,1\n")
     listed = write("l.json", '{"gap_s": 5, "data": [1, 0]}')
@@ -147,7 +147,7 @@ def test_forms_are_not_mixed_and_options_not_wasted(write):
 # ------------------------------------------------------------------------------------------ added and removed nodes
 
 
-def test_new_names_take_the_places_that_were_left(write):
+def test_new_names_take_free_places(write):
     log = "0,add,n1\n0,add,n2\n10000,remove,n1\n20000,add,n3\n30000,remove,n2\n40000,add,n4\n50000,remove,n4\n"
     trace = read(write("spot.csv", log))
     assert trace.nodes == ("place 1", "place 2")
@@ -155,7 +155,7 @@ def test_new_names_take_the_places_that_were_left(write):
     assert "the place that was left first" in trace.assumptions[-1]
 
 
-def test_names_that_come_again_are_the_nodes(write):
+def test_names_that_return_are_nodes(write):
     log = "5000,add,a\n10000,remove,a\n15000,add,b\n20000,add,a\n25000,remove,b\n"
     trace = read(write("spot.csv", log))
     assert trace.nodes == ("a", "b")
@@ -174,17 +174,17 @@ def test_names_that_come_again_are_the_nodes(write):
         ("0,add,a\n0,add,b\n", "all events at the same time, expected at least two different times"),
     ],
 )
-def test_what_is_no_log_is_refused(write, log, said):
+def test_an_invalid_log_is_refused(write, log, said):
     path = write("bad.csv", log)
     with pytest.raises(InputError) as refused:
         read(path)
     assert str(refused.value) == f"{path}: {said}"
 
 
-# --------------------------------------------------------------------------------------------------------- the rest
+# ---------------------------------------------------------------------------------------------------- limits, chains
 
 
-def test_a_small_file_that_unpacks_to_all_memory_is_refused(write, monkeypatch):
+def test_a_file_that_unpacks_to_too_many_bytes_is_refused(write, monkeypatch):
     monkeypatch.setattr(parsing, "MOST_BYTES", 1 << 20)
     path = write("bomb.csv.gz", gzip.compress(b"0" * ((1 << 20) + 1)))
     with pytest.raises(InputError, match="more than 1 MiB when unpacked, expected a trace"):
@@ -195,7 +195,7 @@ def test_a_small_file_that_unpacks_to_all_memory_is_refused(write, monkeypatch):
     ("choice", "expected"),
     [({}, 5), ({"slots": 3}, 5), ({"slots": 8}, 2), ({"slots": 9}, 0), ({"start": 40}, 4), ({"start": 10}, 0)],
 )
-def test_chains_are_fitted_on_half_or_what_is_left(write, choice, expected):
+def test_chains_are_fitted_on_half_of_the_trace_or_on_the_rest(write, choice, expected):
     samples = "date,up\n" + "".join(f"{10 * i},{i % 3 > 0:d}\n" for i in range(10))
     trace = read(write("a.csv", samples))
     assert usual_training(trace, slot_s=10, **choice) == expected

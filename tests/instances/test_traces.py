@@ -14,7 +14,7 @@ from hindsched.instances.traces import Trace, read, read_event_table, read_sampl
 
 A, X, C = Presence.AVAILABLE, Presence.UNAVAILABLE, Presence.CLAIMED
 
-#: Where LANL's table is, which is too large, and under no licence, to come with the toolkit.
+#: Path of LANL's table, which is too large to be packaged and has no licence.
 TABLES = sorted(Path(os.environ.get("HINDSCHED_TRACES", "nowhere")).glob("fta_lanl/event_trace*"))
 with_lanl = pytest.mark.skipif(not TABLES, reason="HINDSCHED_TRACES names no folder with fta_lanl/event_trace*")
 
@@ -50,7 +50,7 @@ def letters(trace, **choice):
 # ---------------------------------------------------------------- the event table
 
 
-def test_event_table_in_full(write):
+def test_an_event_table(write):
     trace = read_event_table(write("event_trace.tab", TABLE))
     assert trace.nodes == ("beta", "alpha")  # in the order of the file
     assert trace.intervals[0] == ((1000, 1025, A), (1025, 1031, X), (1031, 1060, A))
@@ -75,11 +75,11 @@ def test_event_table_in_full(write):
     ],
     ids=["gzip", "xz", "crlf", "byte-order mark", "no last line end"],
 )
-def test_the_same_table_in_other_clothes(write, encoded):
+def test_the_same_table_in_other_encodings(write, encoded):
     assert read(write("table", encoded)) == read_event_table(write("plain", TABLE))
 
 
-def test_a_tabbed_column_may_hold_spaces(write):
+def test_columns_between_tabs_may_contain_spaces(write):
     assert read(write("t", "0\t0\t7\t3\ta node\t1\t0\t9\tpower cut\n")).nodes == ("a node",)
 
 
@@ -90,10 +90,10 @@ def test_names_of_several_nodes_are_made_unique(write):
     assert read(write("t", table)).nodes == ("n#1.7", "n#2.7")
 
 
-def test_instants_and_touching_events_are_no_overlap(write):
+def test_instants_and_touching_events_do_not_overlap(write):
     trace = read(write("t", event(0, 15) + event(15, 15, "0") + event(15, 15, "1") + event(15, 40)))
     assert letters(trace, slot_s=10) == ["uduu"]
-    assert letters(trace, slot_s=5) == ["uuuduuuu"]  # slot 3 begins with the failure, slot 2 ended before it
+    assert letters(trace, slot_s=5) == ["uuuduuuu"]  # the failure is at the begin of slot 3
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_instants_and_touching_events_are_no_overlap(write):
         ("# only comments\n", "no event, expected at least one line that is not a comment"),
     ],
 )
-def test_what_contradicts_a_table_is_refused_by_file_and_line(write, table, message):
+def test_an_invalid_table_is_refused_with_file_and_line(write, table, message):
     path = write("bad.tab", table)
     with pytest.raises(InputError) as caught:
         read(path)
@@ -133,7 +133,7 @@ def test_what_contradicts_a_table_is_refused_by_file_and_line(write, table, mess
 # ---------------------------------------------------------------- samples
 
 
-def test_samples_in_full(write):
+def test_samples(write):
     trace = read_samples(write("zone-a.csv", SAMPLES), write("zone.b.csv.gz", gzip.compress(SAMPLES.encode())))
     assert trace.nodes == ("zone-a", "zone.b")
     assert trace.intervals[0] == trace.intervals[1] == ((0, 20, A), (20, 31, X), (31, 41, A))
@@ -142,7 +142,7 @@ def test_samples_in_full(write):
     assert letters(trace, slot_s=10, absent="reclaimed")[0] == "uurr"
 
 
-def test_a_long_step_is_a_hole(write):
+def test_a_long_step_is_not_observed(write):
     late = SAMPLES + "1970-01-01 00:00:46,1\n1970-01-01 00:01:02,0\n1970-01-01 00:01:12,0\n"
     trace = read(write("z.csv", late))  # steps 10 10 11 15 16 10: median 10, and only 16 is above 15
     assert trace.intervals == (((0, 20, A), (20, 31, X), (31, 56, A), (62, 82, X)),)
@@ -157,7 +157,7 @@ def test_a_long_step_is_a_hole(write):
     assert letters(trace, slot_s=10, unobserved="down") == ["uudduddd"]
 
 
-def test_dates_are_trusted_with_their_offset_and_fraction(write):
+def test_dates_have_offsets_and_fractions(write):
     rows = ["1970-01-01T01:00:00+01:00,1", "1970-01-01T00:00:00.5Z,0", "1970-01-01 00:00:01,1"]
     trace = read(write("z.csv", "date,availability\n" + "\n".join(rows)))
     assert trace.intervals == (((0, Fraction(1, 2), A), (Fraction(1, 2), 1, X), (1, Fraction(3, 2), A)),)
@@ -186,7 +186,7 @@ def test_dates_are_trusted_with_their_offset_and_fraction(write):
         ("date,availability\n1970-01-01,1\n", "1 samples, expected at least two"),
     ],
 )
-def test_what_contradicts_samples_is_refused_by_file_and_line(write, text, message):
+def test_invalid_samples_are_refused_with_file_and_line(write, text, message):
     path = write("bad.csv", text)
     with pytest.raises(InputError) as caught:
         read(path)
@@ -240,7 +240,7 @@ def test_two_files_of_one_node_are_refused(write, tmp_path):
         "all of ASCII",
     ],
 )
-def test_no_reader_takes_rubbish(write, reader, content, message):
+def test_every_reader_refuses_other_content(write, reader, content, message):
     path = write("rubbish", content)
     with pytest.raises(InputError) as caught:
         reader(path)
@@ -248,7 +248,7 @@ def test_no_reader_takes_rubbish(write, reader, content, message):
     assert "\n" not in str(caught.value)
 
 
-def test_missing_files_folders_and_mixtures(write, tmp_path):
+def test_missing_files_folders_and_mixed_formats_are_refused(write, tmp_path):
     with pytest.raises(InputError, match=r"none.csv: no such file$"):
         read(tmp_path / "none.csv")
     with pytest.raises(InputError, match=r": a directory, expected a file$"):
@@ -270,7 +270,7 @@ def test_missing_files_folders_and_mixtures(write, tmp_path):
         (("a",), (((2, 1, A),),), "node 'a': an interval that stops before it starts"),
     ],
 )
-def test_a_trace_made_by_hand_is_checked_too(nodes, intervals, message):
+def test_a_trace_by_hand_is_checked(nodes, intervals, message):
     with pytest.raises(InputError) as caught:
         Trace(nodes, tuple(tuple(Interval(*interval) for interval in row) for row in intervals))
     assert str(caught.value).startswith(message)
@@ -285,10 +285,10 @@ def lanl():
 
 
 @with_lanl
-def test_lanl_in_numbers(lanl):
+def test_numbers_of_lanl(lanl):
     assert len(lanl.nodes) == 3577
     assert sum(map(len, lanl.intervals)) == 43_325
-    assert all(len(spans) == 1 for spans in lanl.spans)  # events of a node touch: no hole
+    assert all(len(spans) == 1 for spans in lanl.spans)  # events of a node touch, so there is no gap
     seconds = {
         kind: sum(i.stop - i.start for row in lanl.intervals for i in row if i.presence is kind) for kind in (A, X)
     }

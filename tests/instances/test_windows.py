@@ -82,7 +82,7 @@ def test_windows(choice, nodes, start, slots):
         ({"nodes": ["a"], "unobserved": "up"}, "unobserved: 'up', expected one of refuse, down, reclaimed"),
     ],
 )
-def test_windows_that_are_not_there(choice, message):
+def test_windows_that_do_not_exist(choice, message):
     with pytest.raises(InputError) as caught:
         LATE.states(**{"slot_s": 10, **choice})
     assert str(caught.value).startswith(message)
@@ -94,7 +94,7 @@ SPANS = some.lists(
 
 
 @given(SPANS, some.integers(1, 6), some.integers(1, 4))
-def test_chosen_windows_are_the_earliest_and_the_longest(spans, count, slots):
+def test_chosen_windows_are_the_earliest_or_the_longest(spans, count, slots):
     trace = Trace(tuple(map(str, range(len(spans)))), tuple(node(span) for span in spans))
 
     def covering(begin, length):

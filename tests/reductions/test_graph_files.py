@@ -15,7 +15,7 @@ from hindsched.reductions.graph_files import label
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.integers(1, 5), st.integers(1, 5), st.data())
-def test_a_matrix_comes_back_exactly(tmp_path: Path, num_v: int, num_w: int, data: st.DataObject) -> None:
+def test_a_matrix_reads_back_equal(tmp_path: Path, num_v: int, num_w: int, data: st.DataObject) -> None:
     row = st.lists(st.booleans(), min_size=num_w, max_size=num_w)
     cells = data.draw(st.lists(row, min_size=num_v, max_size=num_v))
     write_graph(from_matrix(cells), tmp_path / "graph.txt")
@@ -48,7 +48,7 @@ def test_rows_may_have_blanks_commas_and_comments(tmp_path: Path, text: str) -> 
     assert [label(graph, node) for node in graph] == [0, 1, 0, 1, 2]
 
 
-def test_numpy_saves_a_matrix_that_is_read(tmp_path: Path) -> None:
+def test_a_matrix_saved_by_numpy_is_read(tmp_path: Path) -> None:
     cells = np.array([[1, 0], [1, 1], [0, 1]])
     np.savetxt(tmp_path / "graph.txt", cells, fmt="%d")
     assert Encd(read_graph(tmp_path / "graph.txt"), 1, 1).matrix.tolist() == cells.astype(bool).tolist()
@@ -57,11 +57,11 @@ def test_numpy_saves_a_matrix_that_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.edgelist", "x 1\n1 y\n", "line 2: node '1' stands in both columns"),
+        ("a.edgelist", "x 1\n1 y\n", "line 2: node '1' is in both columns"),
         ("a.edgelist", "x 1\ny\n", "line 2: 1 names, expected two"),
         ("a.edgelist", "x 1 7\n", "line 1: 3 names, expected two"),
         ("a.edgelist", "x\t\n", "line 1: 2 names, expected two"),
-        ("a.edgelist", "x 1\nx 1\n", "line 2: edge 'x', '1' stands twice"),
+        ("a.edgelist", "x 1\nx 1\n", "line 2: edge 'x', '1' occurs twice"),
         ("a.edgelist", "# nothing\n", "no edge, expected at least one"),
         ("a.edgelist", "", "no edge, expected at least one"),
         ("a.txt", "101\n0121\n", "line 2: '2', expected rows of 0 and 1"),
@@ -99,7 +99,7 @@ def test_bytes_that_are_not_text_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["x#y", "x\ty", "", "{}", " x"])
-def test_names_that_an_edge_list_cannot_hold_are_refused(tmp_path: Path, name: str) -> None:
+def test_names_that_an_edge_list_cannot_represent_are_refused(tmp_path: Path, name: str) -> None:
     graph = nx.Graph([(name, "w")])
     nx.set_node_attributes(graph, {name: 0, "w": 1}, "bipartite")
     with pytest.raises(InputError, match="names that are equal"):
@@ -107,6 +107,6 @@ def test_names_that_an_edge_list_cannot_hold_are_refused(tmp_path: Path, name: s
     assert list(tmp_path.iterdir()) == []
 
 
-def test_another_ending_is_not_written(tmp_path: Path) -> None:
+def test_a_file_with_another_ending_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expected a name that ends in"):
         write_graph(from_matrix([[1]]), tmp_path / "a.csv")

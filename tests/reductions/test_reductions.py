@@ -1,4 +1,4 @@
-"""ENCD and its two reductions: invalid input, and properties that always hold."""
+"""ENCD and its two reductions: properties of problems and witnesses, and errors."""
 
 from collections.abc import Callable
 from typing import Any
@@ -49,7 +49,7 @@ def test_the_direct_search_agrees_with_all_sets_of_nodes(problem: Encd) -> None:
 
 @settings(deadline=None)
 @given(encds())
-def test_both_reductions_hold(problem: Encd) -> None:
+def test_both_reductions_map_problems_and_witnesses(problem: Encd) -> None:
     check_case(Case("drawn", problem))
 
 
@@ -63,19 +63,19 @@ def test_all_back_ends_agree(via: str, solver: str) -> None:
         assert decide(problem, via, solver).exists == solve_encd(problem).exists
 
 
-def test_every_small_graph_maps_right() -> None:
+def test_every_small_graph_is_mapped_correctly() -> None:
     counts = verify(kinds=["small"], most=3)["small"]
     assert (counts.graphs, counts.yes, counts.no) == (92, 246, 832)
 
 
-def test_some_graphs_of_every_other_kind_map_right() -> None:
+def test_random_larger_graphs_are_mapped_correctly() -> None:
     counts = verify(kinds=["random", "planted", "near-miss", "power-law", "blocks"], graphs=40, seed=11)
     assert all(count.graphs == 40 for count in counts.values())
     assert (counts["planted"].yes, counts["near-miss"].yes, counts["near-miss"].no) == (40, 40, 40)
 
 
-def test_the_small_graphs_are_one_of_each_class() -> None:
-    """The numbers of 0/1 matrices up to permutations of rows and of columns: OEIS A028657."""
+def test_the_small_graphs_have_one_of_each_class() -> None:
+    """The numbers are those of 0/1 matrices up to permutations of rows and of columns, OEIS A028657."""
     sizes: dict[tuple[int, int], int] = {}
     for cases in small(4):
         problem = cases[0].problem
@@ -98,11 +98,11 @@ def test_sizes_are_as_stated(a: int, b: int, mu1: tuple[int, int], muinf: tuple[
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
 @pytest.mark.parametrize("via", WAYS)
-def test_an_empty_side_is_a_no(via: str, shape: tuple[int, int]) -> None:
+def test_a_graph_with_an_empty_side_is_a_no_instance(via: str, shape: tuple[int, int]) -> None:
     assert decide(Encd(from_matrix(np.ones(shape)), 1, 1), via).exists is False
 
 
-def test_no_worker_can_do_two_tasks_where_mu_is_unbounded() -> None:
+def test_no_worker_can_compute_two_tasks_if_mu_is_unbounded() -> None:
     instance, _ = ToMuInf().apply(Encd(from_matrix(np.ones((2, 3))), 4, 3))
     assert 2 * instance.w[0] > instance.slots
     assert decide(Encd(from_matrix(np.ones((2, 3))), 4, 3), "muinf").exists is False
@@ -115,7 +115,7 @@ PROBLEM = Encd(from_matrix([[1, 1, 0, 1], [1, 1, 1, 1], [0, 1, 1, 1]]), a=2, b=2
 def test_witnesses_of_any_form_map_back(name: str) -> None:
     """Late starts, an abandoned configuration, a worker on stand-by and a longer text are all valid."""
     reduction = REDUCTIONS[name]
-    instance, trail = reduction.apply(PROBLEM)
+    instance, data = reduction.apply(PROBLEM)
     w = instance.w[0]
     start = instance.slots - w
     late = "." * start + "C" * w
@@ -129,7 +129,7 @@ def test_witnesses_of_any_form_map_back(name: str) -> None:
         schedule = Schedule(instance.fingerprint, rows, tuple(entries))
         verdict = check(instance, schedule)
         assert verdict.outcome.makespan is not None, verdict
-        found = reduction.backward(schedule, trail)
+        found = reduction.backward(schedule, data)
         PROBLEM.check(found)
         assert found.v == (1, 2)
 
@@ -137,26 +137,26 @@ def test_witnesses_of_any_form_map_back(name: str) -> None:
 @pytest.mark.parametrize("name", list(REDUCTIONS))
 def test_invalid_witnesses_are_refused(name: str) -> None:
     reduction = REDUCTIONS[name]
-    instance, trail = reduction.apply(PROBLEM)
-    good = reduction.forward(Biclique((0, 1), (3, 4)), trail)
-    PROBLEM.check(reduction.backward(good, trail))
+    instance, data = reduction.apply(PROBLEM)
+    good = reduction.forward(Biclique((0, 1), (3, 4)), data)
+    PROBLEM.check(reduction.backward(good, data))
     bad = [
         Schedule(instance.fingerprint, tuple(row[:-1] for row in good.letters), good.configurations),
         Schedule(instance.fingerprint, (good.letters[0], good.letters[2], good.letters[1]), good.configurations),
     ]
     for schedule in bad:
         with pytest.raises(InputError, match="expected a schedule that completes the iteration"):
-            reduction.backward(schedule, trail)
+            reduction.backward(schedule, data)
     for v, w in (((0,), (3, 4)), ((0, 0), (3, 4)), ((0, 1), (3, 5)), ((0, 3), (4, 5)), ((0, 1), (3, 4, 6))):
         with pytest.raises(InputError, match="expected"):
-            reduction.forward(Biclique(v, w), trail)
+            reduction.forward(Biclique(v, w), data)
 
 
-def test_with_down_a_yes_is_lost() -> None:
+def test_a_yes_instance_is_lost_with_down() -> None:
     problem = Encd(from_matrix([[1, 0, 1]]), 1, 2)
     for reduction in REDUCTIONS.values():
-        instance, trail = reduction.apply(problem)
-        schedule = reduction.forward(Biclique((0,), (1, 3)), trail)
+        instance, data = reduction.apply(problem)
+        schedule = reduction.forward(Biclique((0,), (1, 3)), data)
         assert check(instance, schedule).outcome.makespan is not None
         assert check(with_down(instance), schedule).rule == "R1"
     assert check_case(Case("drawn", problem)) == (Biclique((0,), (1, 3)), 2)
@@ -213,7 +213,7 @@ def by_enumeration(graph: nx.Graph, measure: Measure) -> int:  # type: ignore[ty
 
 @settings(max_examples=40, deadline=None)
 @given(encds(), st.sampled_from(Measure))
-def test_the_largest_biclique_is_the_largest(problem: Encd, measure: Measure) -> None:
+def test_the_largest_biclique_agrees_with_enumeration(problem: Encd, measure: Measure) -> None:
     found = largest(problem.graph, measure).biclique
     expected = by_enumeration(problem.graph, measure)
     assert (0 if found is None else size_of(measure, found)) == expected
@@ -223,8 +223,8 @@ def test_the_largest_biclique_is_the_largest(problem: Encd, measure: Measure) ->
 
 @settings(max_examples=30, deadline=None)
 @given(encds())
-def test_the_most_nodes_agree_with_matching_in_the_complement(problem: Encd) -> None:
-    """By Koenig's theorem, once a node of each side is forced: a biclique is independent in the complement."""
+def test_the_largest_number_of_nodes_agrees_with_a_matching(problem: Encd) -> None:
+    """By Koenig's theorem, for each choice of one node of each side: a biclique is independent in the complement."""
     best = 0
     for i, j in problem.graph.edges:
         v, w = (i, j) if i in problem.v else (j, i)
@@ -279,7 +279,7 @@ def test_the_largest_biclique_of_larger_graphs(seed: int) -> None:
 
 @pytest.mark.parametrize("measure", [Measure.EDGES, Measure.BALANCED])
 @pytest.mark.parametrize("via", ["direct", "mu1"])
-def test_without_time_the_largest_biclique_is_unknown(measure: Measure, via: str) -> None:
+def test_the_largest_biclique_is_unknown_without_time(measure: Measure, via: str) -> None:
     graph = from_matrix(np.random.default_rng(0).random((60, 200)) < 0.5)
     assert largest_biclique(graph, measure, via, limits=Limits(time_limit_s=1e-9)) == Decision(None, None)
 

@@ -31,7 +31,7 @@ from hindsched.offline.solvers import AUTO
 from hindsched.offline.solvers import named as named_solver
 from hindsched.reductions import REDUCTIONS, Biclique, ToMu1, ToMuInf, solve_encd, write_graph
 from hindsched.reductions.branch_and_bound import enumerate_all
-from hindsched.reductions.to_coupled import Trail, unsound, with_down
+from hindsched.reductions.to_coupled import WitnessData, unsound, with_down
 
 __all__ = [
     "ALL_KINDS",
@@ -241,7 +241,7 @@ def _truth(case: Case) -> Biclique | None:
 
 def _check_reduction(case: Case, reduction: ToMu1 | ToMuInf, biclique: Biclique | None, solver: str) -> None:
     problem = case.problem
-    instance, trail = reduction.apply(problem)
+    instance, data = reduction.apply(problem)
     size = reduction.size(problem)
     _expect(case, (instance.num_workers, instance.slots) == (size.workers, size.slots), "not of the stated size")
     found = common_slots_reduction.solve(instance, Objective.MAKESPAN, solver, Limits())
@@ -250,14 +250,14 @@ def _check_reduction(case: Case, reduction: ToMu1 | ToMuInf, biclique: Biclique 
     _expect(case, truth == image, f"{reduction.name} maps a {truth} to a {image}")
     if biclique is None:
         return
-    problem.check(_mapped_back(case, reduction, instance, found.schedule, trail))
-    returned = _mapped_back(case, reduction, instance, reduction.forward(biclique, trail), trail)
+    problem.check(_mapped_back(case, reduction, instance, found.schedule, data))
+    returned = _mapped_back(case, reduction, instance, reduction.forward(biclique, data), data)
     problem.check(returned)
     _expect(case, set(returned.v) == set(biclique.v), f"{reduction.name}: there and back changes v")
 
 
 def _mapped_back(
-    case: Case, reduction: ToMu1 | ToMuInf, instance: Instance, schedule: Schedule, trail: Trail
+    case: Case, reduction: ToMu1 | ToMuInf, instance: Instance, schedule: Schedule, data: WitnessData
 ) -> Biclique:
     verdict = check(instance, schedule)
     _expect(
@@ -265,7 +265,7 @@ def _mapped_back(
         verdict.is_valid and verdict.outcome.makespan is not None,
         f"{reduction.name}: the checker finds {verdict}",
     )
-    return reduction.backward(schedule, trail)
+    return reduction.backward(schedule, data)
 
 
 def _is_lost_with_down(case: Case, reduction: ToMu1 | ToMuInf, biclique: Biclique | None) -> bool:

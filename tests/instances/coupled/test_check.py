@@ -1,4 +1,4 @@
-"""The checker as a whole: a long schedule by hand, and what a verdict says of its ends."""
+"""The checker as a whole: a long schedule by hand, and the outcome of complete and incomplete schedules."""
 
 from dataclasses import dataclass, field
 
@@ -27,11 +27,11 @@ class Text:
         return Schedule(instance.fingerprint, tuple(self.letters.split()), entries)
 
 
-# In the spirit of the paper's Figure 1, with its numbers, but not that figure: five tasks on workers of speeds 1 to 5.
-# Worker 0 begins DOWN. Workers 1, 2 and 3 take 2, 2 and 1 tasks (W = 6). In slot 3 worker 2 is RECLAIMED and worker 3
-# idles although a channel is free; in slot 8 the computation is suspended. In slot 10 worker 3 goes DOWN, with three of
-# six slots computed; worker 0 is UP and takes its task, so the computation begins again once worker 0 has program
-# and data, and is suspended once more in slot 15.
+# A schedule like the paper's Figure 1, with its numbers: five tasks on workers with speeds 1 to 5.
+# Worker 0 is DOWN at first. Workers 1, 2 and 3 take 2, 2 and 1 tasks (W = 6). In slot 3 worker 2 is RECLAIMED; worker 3
+# idles although a channel is free. In slot 8 the computation is suspended. In slot 10 worker 3 goes DOWN after three of
+# six slots of computation. Worker 0 is UP and takes its task, so the computation starts again when worker 0 has program
+# and data. It is suspended again in slot 15.
 FIGURE = Instance.from_letters(
     [
         "ddddduuuuuuuuuuuuuuuuuuu",
@@ -58,25 +58,23 @@ FIGURE_TEXT = Text(
 )
 
 
-def test_a_schedule_in_the_spirit_of_figure_1_is_accepted() -> None:
+def test_a_schedule_like_figure_1_is_accepted() -> None:
     assert FIGURE_TEXT.check(FIGURE) == Verdict(None, None, None, Outcome(ends=(20,), wanted=1))
 
 
 @pytest.mark.parametrize(
     ("q", "slot", "letter", "rule"),
     [
-        (3, 1, "P", "R3"),  # a third worker served
+        (3, 1, "P", "R3"),  # a third worker is served
         (2, 3, "D", "R3"),  # served while RECLAIMED
         (1, 8, "C", "R4"),  # computing while worker 2 is RECLAIMED
         (4, 9, "C", "R2"),  # computing without being enrolled
-        (3, 10, "I", "R1"),  # still there when DOWN
+        (3, 10, "I", "R1"),  # enrolled although DOWN
         (1, 11, "C", "R3"),  # computing while worker 0 lacks the program
         (0, 19, "I", "R4"),  # idle where all can compute
     ],
 )
-def test_a_schedule_in_the_spirit_of_figure_1_with_one_letter_changed_is_refused(
-    q: int, slot: int, letter: str, rule: str
-) -> None:
+def test_a_schedule_like_figure_1_with_one_letter_changed_is_refused(q: int, slot: int, letter: str, rule: str) -> None:
     rows = FIGURE_TEXT.letters.split()
     rows[q] = rows[q][:slot] + letter + rows[q][slot + 1 :]
     verdict = Text(" ".join(rows), FIGURE_TEXT.entries).check(FIGURE)
@@ -96,9 +94,9 @@ LONE = Instance.from_letters(["uuuuuu"], w=[1], tasks=1, iterations=2)
         (Text("C.C...", AGAIN), 2, 3),
         (Text("CCC.C", {slot: {0: 1} for slot in (0, 1, 2, 4)}), 4, 2),
     ],
-    ids=["no slot", "nobody enrolled", "unfinished", "finished", "slots left over", "more iterations than asked for"],
+    ids=["no slot", "no enrolled worker", "unfinished", "finished", "further slots", "further iterations"],
 )
-def test_iterations_are_all_counted_and_the_makespan_is_that_of_the_last_one_asked_for(
+def test_all_iterations_are_counted_and_the_makespan_is_that_of_iteration_k(
     text: Text, iterations: int, makespan: int | None
 ) -> None:
     letters = tuple(text.letters.split()) or ("",)
@@ -108,18 +106,18 @@ def test_iterations_are_all_counted_and_the_makespan_is_that_of_the_last_one_ask
     assert (verdict.outcome.iterations, verdict.outcome.makespan) == (iterations, makespan)
 
 
-def test_a_broken_schedule_keeps_what_it_completed_before() -> None:
+def test_a_broken_schedule_keeps_the_iterations_before_the_violation() -> None:
     verdict = Text("CCC", {0: {0: 1}, 1: {0: 1}}).check(LONE)
     assert (verdict.time, verdict.rule, verdict.outcome.iterations, verdict.outcome.makespan) == (2, "R5", 2, 2)
 
 
-def test_slots_that_the_instance_does_not_know_break_r1() -> None:
+def test_slots_beyond_the_instance_break_r1() -> None:
     verdict = Text(".......", {}).check(LONE)
     assert (verdict.time, verdict.rule, verdict.reason) == (6, "R1", "no state is known from slot 6 on")
-    assert Text(".C.....", {}).check(LONE).time == 1  # what is broken earlier comes first
+    assert Text(".C.....", {}).check(LONE).time == 1  # an earlier violation is reported first
 
 
-def test_an_entry_after_the_last_letter_enrols_nobody() -> None:
+def test_an_entry_after_the_last_letter_may_enrol_no_worker() -> None:
     assert Text("C", {0: {0: 1}, 1: {}}).check(LONE).is_valid
     assert Text("C", {0: {0: 1}, 9: {}}).check(LONE).is_valid
     for slot in (1, 9):
@@ -133,7 +131,7 @@ def test_a_schedule_needs_one_row_per_worker(letters: str) -> None:
         Text(letters).check(LONE)
 
 
-def test_a_schedule_for_another_instance_is_told_apart_and_replayed_all_the_same() -> None:
+def test_a_schedule_for_another_instance_is_recognised_and_still_replayed() -> None:
     other = LONE.replace(iterations=1)
     schedule = Text("C").schedule(other)
     assert is_made_for(other, schedule)

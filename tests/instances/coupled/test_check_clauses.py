@@ -1,4 +1,4 @@
-"""Every clause of R1-R5 by hand: a schedule that obeys it, and its twin that breaks it in a known slot."""
+"""Every clause of R1-R5 by hand: a schedule that obeys it, and a similar one that breaks it in a known slot."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,9 +28,9 @@ class Text:
 
 @dataclass(frozen=True)
 class Clause:
-    """What a rule says; ``bad`` breaks ``rule`` in ``slot`` first."""
+    """A clause of a rule. ``good`` obeys it; the first violation of ``bad`` is that of ``rule`` in ``slot``."""
 
-    says: str
+    statement: str
     states: str
     good: Text
     bad: Text
@@ -128,7 +128,7 @@ R1 = [
         {"w": [2, 1]},
     ),
     Clause(
-        "the rest of the configuration goes on and keeps its data",
+        "the other members stay enrolled and keep their data",
         "uduu uuuu",
         Text("D.DC DIIC", {0: {0: 1, 1: 1}, 2: {0: 1, 1: 1}}),
         Text("D.DC DIDC", {0: {0: 1, 1: 1}, 2: {0: 1, 1: 1}}),
@@ -136,7 +136,7 @@ R1 = [
         {"tasks": 2, "t_data": 1},
     ),
     Clause(
-        "the rest of the configuration does not leave by itself",
+        "the other members do not leave without an entry",
         "udu uuu",
         Text("D. DI", BOTH),
         Text("D. D.", BOTH),
@@ -144,7 +144,7 @@ R1 = [
         {"tasks": 2, "t_data": 1},
     ),
     Clause(
-        "the rest of the configuration does not compute",
+        "the other members do not compute",
         "uuduu uuuuu",
         Text("CC.C. CCICC", {0: {0: 1, 1: 1}, 3: {0: 1, 1: 1}, 4: {1: 2}}),
         Text("CC.C. CCCCC", {0: {0: 1, 1: 1}, 3: {0: 1, 1: 1}, 4: {1: 2}}),
@@ -152,7 +152,7 @@ R1 = [
         {"tasks": 2, "w": [5, 5]},
     ),
     Clause(
-        "who went DOWN does not come back without an entry",
+        "a worker that went DOWN is not enrolled without an entry",
         "uduu",
         Text("C..."),
         Text("C..C"),
@@ -185,7 +185,7 @@ R2 = [
         *(0, "R2", "worker 0 is newly enrolled, but DOWN"),
     ),
     Clause(
-        "after R5 everyone is new",
+        "after R5 every enrolment is new",
         "uru",
         Text("C.C", AGAIN),
         Text("CIC", {0: {0: 1}, 1: {0: 1}}),
@@ -248,7 +248,7 @@ R2 = [
         {"tasks": 2, "w": [1, 2]},
     ),
     Clause(
-        "other task counts in one slot only lose it, too",
+        "other task counts in a single slot lose it, too",
         "uuuuu uuuuu",
         Text("CICCC .C...", {0: {0: 1}, 1: {0: 0, 1: 1}, 2: {0: 1}}),
         Text("CICC. .C...", {0: {0: 1}, 1: {0: 0, 1: 1}, 2: {0: 1}}),
@@ -256,7 +256,7 @@ R2 = [
         {"w": [3, 3]},
     ),
     Clause(
-        "stand-by counts as not enrolled: who joins on stand-by does not lose the computation",
+        "a worker that joins on stand-by does not lose the computation",
         "uuu uuu",
         Text("CC .I", {0: {0: 1}, 1: {0: 1, 1: 0}}),
         Text("CCC .II", {0: {0: 1}, 1: {0: 1, 1: 0}}),
@@ -268,7 +268,7 @@ R2 = [
         {"w": [2, 1]},
     ),
     Clause(
-        "stand-by counts as not enrolled: who leaves from stand-by does not lose the computation",
+        "a worker that leaves from stand-by does not lose the computation",
         "uuu uuu",
         Text("CC I.", {0: {0: 1, 1: 0}, 1: {0: 1}}),
         Text("CCC I..", {0: {0: 1, 1: 0}, 1: {0: 1}}),
@@ -292,7 +292,7 @@ R2 = [
         {"w": [2]},
     ),
     Clause(
-        "who stays with more tasks keeps its data",
+        "a worker that stays with more tasks keeps its data",
         "uuuu uuuu",
         Text("DDCC D...", {0: {0: 1, 1: 1}, 1: {0: 2}}),
         Text("DDDC D...", {0: {0: 1, 1: 1}, 1: {0: 2}}),
@@ -300,7 +300,7 @@ R2 = [
         {"tasks": 2, "t_data": 1},
     ),
     Clause(
-        "who stays with fewer tasks keeps its data",
+        "a worker that stays with fewer tasks keeps its data",
         "uuuuuu uuuuuu",
         Text("DDIICC ..D...", {0: {0: 2}, 2: {0: 1, 1: 1}, 3: {0: 0}, 4: {0: 2}}),
         Text("DDIDCC ..D...", {0: {0: 2}, 2: {0: 1, 1: 1}, 3: {0: 0}, 4: {0: 2}}),
@@ -308,7 +308,7 @@ R2 = [
         {"tasks": 2, "t_data": 1},
     ),
     Clause(
-        "who stays keeps a partial program",
+        "a worker that stays keeps a partial program",
         "uuuu uuuu",
         Text("PPC I..", {0: {0: 1, 1: 0}, 1: {0: 1}}),
         Text("PPP I..", {0: {0: 1, 1: 0}, 1: {0: 1}}),
@@ -323,14 +323,14 @@ R2 = [
         *(0, "R2", "worker 1 is enrolled, but has letter ."),
     ),
     Clause(
-        "a worker that is not enrolled has none",
+        "a worker that is not enrolled has no letter",
         "uu uu",
         Text("C ."),
         Text("C I"),
         *(0, "R2", "worker 1 is not enrolled, but has letter I"),
     ),
     Clause(
-        "nobody is enrolled before the first entry",
+        "no worker is enrolled before the first entry",
         "uu",
         Text(".C", {1: {0: 1}}),
         Text("CC", {1: {0: 1}}),
@@ -412,7 +412,7 @@ R3 = [
         {"t_prog": 1, "t_data": 1},
     ),
     Clause(
-        "the master may idle and transfers may pause, but they have to be made up for",
+        "the master may idle and transfers may pause, but must be complete before the computation",
         "uuuuu",
         Text("IPIPC"),
         Text("IPICC"),
@@ -420,7 +420,7 @@ R3 = [
         {"t_prog": 2},
     ),
     Clause(
-        "nobody computes while another worker lacks the program",
+        "no worker computes while another lacks the program",
         "uuu uuu",
         Text("PIC IPC", BOTH),
         Text("PCC IPC", BOTH),
@@ -436,7 +436,7 @@ R3 = [
         {"t_data": 1},
     ),
     Clause(
-        "nobody computes in an incomplete configuration",
+        "no worker computes in an incomplete configuration",
         "uuu uuu",
         Text("ICC ...", {0: {0: 1}, 1: {0: 2}}),
         Text("CCC ...", {0: {0: 1}, 1: {0: 2}}),
@@ -454,7 +454,7 @@ R3 = [
 
 R4 = [
     Clause(
-        "who can compute does",
+        "a worker that can compute does",
         "uuu",
         Text("CC"),
         Text("ICC"),
@@ -462,7 +462,7 @@ R4 = [
         {"w": [2]},
     ),
     Clause(
-        "all compute together",
+        "all members compute together",
         "uu uu",
         Text("C C", BOTH),
         Text("C I", BOTH),
@@ -470,7 +470,7 @@ R4 = [
         {"tasks": 2},
     ),
     Clause(
-        "nobody computes while one is RECLAIMED",
+        "no worker computes while another is RECLAIMED",
         "uuu uru",
         Text("CIC CIC", BOTH),
         Text("CCC CIC", BOTH),
@@ -551,7 +551,7 @@ R5 = [
         ),
     ),
     Clause(
-        "an entry after the end speaks for its slot on",
+        "an entry after the end applies from its slot on",
         "uuu",
         Text("C.C", AGAIN),
         Text("CIC", AGAIN),
@@ -573,14 +573,14 @@ R5 = [
         ),
     ),
     Clause(
-        "an entry for nobody is an entry: what is wrong after it is the choice",
+        "an entry without workers is an entry, so letters after it break R2",
         "uuu",
         Text("C..", {0: {0: 1}, 1: {}}),
         Text("C.C", {0: {0: 1}, 1: {}}),
         *(2, "R2", "worker 0 is not enrolled, but has letter C"),
     ),
     Clause(
-        "data is void",
+        "data are lost",
         "uuuu",
         Text("DCDC", AGAIN),
         Text("DCC", AGAIN),
@@ -614,8 +614,8 @@ R5 = [
 ]
 
 
-@pytest.mark.parametrize("clause", R1 + R2 + R3 + R4 + R5, ids=lambda clause: clause.says)
-def test_every_clause_is_kept_by_one_schedule_and_broken_by_its_twin(clause: Clause) -> None:
+@pytest.mark.parametrize("clause", R1 + R2 + R3 + R4 + R5, ids=lambda clause: clause.statement)
+def test_every_clause_has_a_schedule_that_obeys_it_and_one_that_breaks_it(clause: Clause) -> None:
     assert clause.good.check(clause.instance).is_valid, clause.good.check(clause.instance)
     verdict = clause.bad.check(clause.instance)
     assert (verdict.time, verdict.rule) == (clause.slot, clause.rule), verdict

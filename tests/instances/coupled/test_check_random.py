@@ -1,7 +1,7 @@
-"""The checker on random legal schedules and their mutants, against two other readings of R1-R5.
+"""The checker on random legal schedules and their mutants, compared with two other implementations of R1-R5.
 
-`walk` makes schedules slot by slot by its own bookkeeping. `expected` judges a text without any: it answers every
-question (who holds the program, how much is computed) by looking back at the letters. Neither knows the checker.
+`walk` makes schedules slot by slot and records the state. `expected` checks a text without state: it derives from the
+earlier letters which workers have the program and how much is computed. Neither uses the checker.
 """
 
 import random
@@ -23,7 +23,7 @@ SEEDS = range(300)
 
 
 def walk(instance: Instance, draw: random.Random) -> Schedule:
-    """Decide at random, slot by slot, within R1-R5."""
+    """Make random decisions slot by slot that obey R1-R5."""
     states = to_letters(instance.states)
     everyone = range(instance.num_workers)
     letters: list[list[str]] = [[] for _ in everyone]
@@ -71,7 +71,7 @@ def walk(instance: Instance, draw: random.Random) -> Schedule:
 
 
 def choose(instance: Instance, workers: list[int], draw: random.Random) -> Tasks:
-    """Return a random configuration of these workers, mostly as complete as they can make it."""
+    """Return a random configuration of these workers, mostly with as many tasks as possible."""
     draw.shuffle(workers)
     chosen = workers[: draw.randint(0, len(workers))] if draw.random() < 0.3 else workers
     tasks = dict.fromkeys(chosen, 0)
@@ -82,11 +82,11 @@ def choose(instance: Instance, workers: list[int], draw: random.Random) -> Tasks
     return {q: x for q, x in tasks.items() if x or draw.random() < 0.5}
 
 
-# --------------------------------------------------------------------------------------------- the other judgement
+# --------------------------------------------------------------------------------------------- the second checker
 
 
 class Hindsight:
-    """A text, and what follows from looking back at it; no state is carried from slot to slot but who is enrolled."""
+    """A schedule and what follows from its earlier letters. The enrolled workers are the only state."""
 
     def __init__(self, instance: Instance, schedule: Schedule) -> None:
         self.instance = instance
@@ -109,7 +109,7 @@ class Hindsight:
         return t
 
     def has_program(self, q: int, t: int) -> bool:
-        """Whether some stay since q was last DOWN has seen the whole program before slot t."""
+        """Return whether q has received the whole program before slot t in one enrolment since it was last DOWN."""
         born = self.states[q].rfind("d", 0, t + 1) + 1
         stays = (s for s in range(born, t + 1) if q in self.enrolled[s])
         counts = Counter(self.joined(q, s) for s in stays if s < t and self.letters[q][s] == "P")
@@ -127,7 +127,7 @@ class Hindsight:
         )
 
     def computed(self, t: int) -> int:
-        """Count computed slots up to t, back to where the task counts were others or the iteration began."""
+        """Count computed slots up to t since the last change of task counts or the begin of the iteration."""
         held = {q: x for q, x in self.enrolled[t].items() if x}
         count = 0
         while t >= 0 and t not in self.ends and {q: x for q, x in self.enrolled[t].items() if x} == held:
@@ -136,7 +136,7 @@ class Hindsight:
         return count
 
     def broken_rules(self, t: int) -> Iterator[str]:
-        """Give every rule that slot t breaks."""
+        """Yield every rule that is broken in slot t."""
         everyone = range(self.instance.num_workers)
         now = self.entries.get(t, self.survivors(t))
         self.enrolled.append(now)
@@ -258,7 +258,7 @@ def change_letter(instance: Instance, schedule: Schedule, draw: random.Random) -
 
 
 def shift_slot(instance: Instance, schedule: Schedule, draw: random.Random) -> Mutant:
-    """Drop a slot, so that all later ones come too early."""
+    """Drop a slot, so that all later slots are too early."""
     t = draw.randrange(schedule.slots)
     rows = tuple(row[:t] + row[t + 1 :] for row in schedule.letters)
     entries = {slot - (slot > t): tasks for slot, tasks in entries_of(schedule).items() if slot != t}
@@ -266,7 +266,7 @@ def shift_slot(instance: Instance, schedule: Schedule, draw: random.Random) -> M
 
 
 def insert_slot(instance: Instance, schedule: Schedule, draw: random.Random) -> Mutant:
-    """Repeat a slot; the text then often covers one slot more than the instance."""
+    """Repeat a slot; the schedule is then often one slot longer than the instance."""
     t = draw.randrange(schedule.slots)
     rows = tuple(row[: t + 1] + row[t:] for row in schedule.letters)
     entries = {slot + (slot > t): tasks for slot, tasks in entries_of(schedule).items()}
@@ -274,7 +274,7 @@ def insert_slot(instance: Instance, schedule: Schedule, draw: random.Random) -> 
 
 
 def swap_workers(instance: Instance, schedule: Schedule, draw: random.Random) -> Mutant:
-    """Give a worker's letters and tasks to another, who has other states, speed or bound."""
+    """Exchange letters and tasks of workers, which have different states, speeds or bounds."""
     order = list(range(instance.num_workers))
     draw.shuffle(order)
     rows = tuple(schedule.letters[q] for q in order)
@@ -325,7 +325,7 @@ def drop_entry(instance: Instance, schedule: Schedule, draw: random.Random) -> M
 
 
 def program_after_down(instance: Instance, schedule: Schedule, draw: random.Random) -> Mutant:
-    """Let a worker go DOWN where it is not enrolled, so that it has lost what it may use later."""
+    """Make a worker DOWN where it is not enrolled, so that it loses a program that it may use later."""
     able = [(q, t) for q, t in places(schedule, ".") if "P" in schedule.letters[q][:t]]
     able = [(q, t) for q, t in able if set(schedule.letters[q][t:]) & set("CD")]
     return (with_state(instance, *draw.choice(able), DOWN), schedule) if able else None
@@ -338,7 +338,7 @@ def with_state(instance: Instance, q: int, t: int, state: int) -> Instance:
 
 
 ANY = {"R1", "R2", "R3", "R4", "R5"}
-#: What a mutant of each kind can break first; ANY where all can happen, by what the mutant does later on.
+#: Rules that a mutant of each kind can break first; ANY: all of them, depending on later slots.
 KINDS: list[tuple[Mutation, set[str]]] = [
     (change_letter, ANY),
     (shift_slot, ANY),
@@ -347,14 +347,14 @@ KINDS: list[tuple[Mutation, set[str]]] = [
     (swap_letters, ANY),
     (move_entry, ANY),
     (drop_entry, ANY),
-    (fewer_tasks, {"R3"}),  # data for a task that is not there, or computing with one task too few
-    (more_tasks, {"R2", "R4"}),  # too many tasks, or a configuration now complete in which nobody computes
-    (program_after_down, {"R3"}),  # data or computing without the program
+    (fewer_tasks, {"R3"}),  # data for a missing task, or computation with one task too few
+    (more_tasks, {"R2", "R4"}),  # too many tasks, or a complete configuration in which no worker computes
+    (program_after_down, {"R3"}),  # data or computation without the program
 ]
 
 
 @pytest.mark.parametrize(("mutate", "rules"), KINDS, ids=lambda value: getattr(value, "__name__", ""))
-def test_mutants_are_judged_as_by_looking_back(mutate: Mutation, rules: set[str]) -> None:
+def test_mutants_break_the_rules_that_the_second_checker_finds(mutate: Mutation, rules: set[str]) -> None:
     refused: Counter[str] = Counter()
     for instance, schedule, draw in cases(range(1000)):
         mutant = mutate(instance, schedule, draw)
@@ -370,7 +370,7 @@ def test_mutants_are_judged_as_by_looking_back(mutate: Mutation, rules: set[str]
 # ------------------------------------------------------------------------- mutants whose slot and rule are known
 
 
-def test_a_schedule_cut_short_is_valid_and_has_completed_less() -> None:
+def test_a_shortened_schedule_is_valid_and_completes_fewer_iterations() -> None:
     for instance, schedule, draw in cases():
         before = check(instance, schedule).outcome.iterations
         after = check(instance, cut(schedule, draw.randint(1, schedule.slots)))
@@ -378,7 +378,7 @@ def test_a_schedule_cut_short_is_valid_and_has_completed_less() -> None:
         assert after.outcome.iterations <= before
 
 
-def test_an_idle_member_where_all_compute_breaks_r4() -> None:
+def test_an_idle_member_in_a_computing_team_breaks_r4() -> None:
     count = 0
     for instance, schedule, draw in cases():
         for q, t in draw.sample(places(schedule, "C"), min(1, len(places(schedule, "C")))):
@@ -387,7 +387,7 @@ def test_an_idle_member_where_all_compute_breaks_r4() -> None:
     assert count > 100
 
 
-def test_computing_out_of_turn_breaks_r3_while_something_is_sent_and_r1_or_r2_off_the_configuration() -> None:
+def test_computing_breaks_r3_in_communication_slots_and_r1_or_r2_without_enrolment() -> None:
     seen: Counter[str] = Counter()
     for instance, schedule, _ in cases():
         for q, t in places(schedule, "PD."):
@@ -401,13 +401,13 @@ def test_computing_out_of_turn_breaks_r3_while_something_is_sent_and_r1_or_r2_of
 
 
 def nobody_chosen_since(instance: Instance, schedule: Schedule, t: int) -> bool:
-    """Whether no entry lies between the last end of an iteration before slot t and slot t."""
+    """Return whether there is no entry between the last end of an iteration before slot t and slot t."""
     done = check(instance, cut(schedule, t)).outcome.iterations
     end = next(s for s in range(t) if check(instance, cut(schedule, s + 1)).outcome.iterations == done)
     return not any(end < slot <= t for slot in entries_of(schedule))
 
 
-def test_one_channel_less_breaks_r3_where_all_were_in_use() -> None:
+def test_one_channel_fewer_breaks_r3_where_all_are_in_use() -> None:
     count = 0
     for instance, schedule, _ in cases():
         served = [sum(row[t] in "PD" for row in schedule.letters) for t in range(schedule.slots)]
@@ -420,13 +420,13 @@ def test_one_channel_less_breaks_r3_where_all_were_in_use() -> None:
 
 
 @pytest.mark.parametrize(("letters", "state", "rule"), [("PDCI", DOWN, "R1"), ("PD", RECLAIMED, "R3")])
-def test_a_state_that_the_letter_contradicts_breaks_its_rule(letters: str, state: int, rule: str) -> None:
+def test_a_state_that_contradicts_the_letter_breaks_its_rule(letters: str, state: int, rule: str) -> None:
     count = 0
     for instance, schedule, _ in cases():
         for q, t in places(schedule, letters):
             is_new = t == 0 or schedule.letters[q][t - 1] == "." or t in entries_of(schedule)
             if rule == "R3" and is_new:
-                continue  # the choice of a RECLAIMED worker may already break R2
+                continue  # the enrolment of a RECLAIMED worker may break R2 first
             assert found(with_state(instance, q, t, state), schedule)[:2] == (t, rule)
             count += 1
     assert count > 300

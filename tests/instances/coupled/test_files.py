@@ -98,7 +98,7 @@ def without(document, key):
 
 
 @given(instance=instances())
-def test_an_instance_reads_back_as_it_was_written(folder, instance):
+def test_an_instance_reads_back_equal(folder, instance):
     path = folder / "instance.json"
     write(instance, path)
     back = read(path)
@@ -111,14 +111,14 @@ def test_an_instance_reads_back_as_it_was_written(folder, instance):
 
 
 @given(schedule=schedules())
-def test_a_schedule_reads_back_as_it_was_written(folder, schedule):
+def test_a_schedule_reads_back_equal(folder, schedule):
     path = folder / "schedule.json"
     write_schedule(schedule, path)
     assert read_schedule(path) == schedule
     assert files.write_schedule(read_schedule(path)) == path.read_text()
 
 
-def test_the_form_of_the_file_is_the_documented_one(tmp_path):
+def test_the_file_format_is_the_documented_one(tmp_path):
     path = tmp_path / "a.json"
     path.write_text(json.dumps(GOOD, indent=3))
     text = files.write_instance(read(path))
@@ -128,7 +128,7 @@ def test_the_form_of_the_file_is_the_documented_one(tmp_path):
     assert json.loads(files.write_schedule(read_schedule(path))) == GOOD_SCHEDULE
 
 
-def test_members_may_come_in_any_order_and_text_in_any_language(tmp_path):
+def test_keys_may_be_in_any_order_and_texts_in_any_language(tmp_path):
     path = tmp_path / "größe ü.json"
     path.write_text(json.dumps(dict(reversed(GOOD.items()))))
     assert read(path).tasks == 2
@@ -161,7 +161,7 @@ BAD_TEXTS = {
 
 @pytest.mark.parametrize("reader", [read, read_schedule])
 @pytest.mark.parametrize("kind", BAD_TEXTS)
-def test_what_is_no_json_object_is_refused_by_file_and_line(tmp_path, reader, kind):
+def test_a_file_that_is_not_a_json_object_is_refused_with_file_and_line(tmp_path, reader, kind):
     content, message = BAD_TEXTS[kind]
     path = tmp_path / "bad.json"
     path.write_bytes(content)
@@ -225,7 +225,7 @@ def test_what_is_no_json_object_is_refused_by_file_and_line(tmp_path, reader, ki
         (json.dumps(GOOD).replace('"w": 2', '"w": 2, "w": 3'), "key 'w' occurs twice in an object, expected once"),
     ],
 )
-def test_a_bad_instance_is_refused_by_file_worker_and_field(tmp_path, text, message):
+def test_an_invalid_instance_is_refused_with_file_worker_and_field(tmp_path, text, message):
     path = tmp_path / "bad.json"
     path.write_text(text)
     with pytest.raises(InputError) as caught:
@@ -260,7 +260,7 @@ def test_a_bad_instance_is_refused_by_file_worker_and_field(tmp_path, text, mess
         ({"configurations": [{"slot": 3, "tasks": {}}] * 2}, "configurations[1].slot: slot 3, expected above 3"),
     ],
 )
-def test_a_bad_schedule_is_refused_by_file_and_field(tmp_path, changes, message):
+def test_an_invalid_schedule_is_refused_with_file_and_field(tmp_path, changes, message):
     path = tmp_path / "bad.json"
     path.write_text(changed(GOOD_SCHEDULE, **changes))
     with pytest.raises(InputError) as caught:
@@ -270,7 +270,7 @@ def test_a_bad_schedule_is_refused_by_file_and_field(tmp_path, changes, message)
 
 
 @given(text=some.binary(max_size=40) | some.text(max_size=40).map(str.encode))
-def test_rubbish_never_escapes_as_another_error(folder, text):
+def test_random_text_raises_no_other_error(folder, text):
     path = folder / "rubbish.json"
     path.write_bytes(text)
     for reader in (read, read_schedule):
@@ -306,7 +306,7 @@ def instance():
     return Instance.from_letters(["uu"], w=[1], tasks=1)
 
 
-def test_a_write_that_fails_leaves_the_original_and_nothing_else(tmp_path, monkeypatch, instance):
+def test_a_failed_write_leaves_only_the_original(tmp_path, monkeypatch, instance):
     path = tmp_path / "kept.json"
     path.write_text("original")
 
@@ -320,7 +320,7 @@ def test_a_write_that_fails_leaves_the_original_and_nothing_else(tmp_path, monke
     assert os.listdir(tmp_path) == ["kept.json"]
 
 
-def test_an_interrupt_leaves_the_original_and_nothing_else(tmp_path, monkeypatch, instance):
+def test_an_interrupted_write_leaves_only_the_original(tmp_path, monkeypatch, instance):
     def interrupt(descriptor):
         raise KeyboardInterrupt
 
@@ -330,7 +330,7 @@ def test_an_interrupt_leaves_the_original_and_nothing_else(tmp_path, monkeypatch
     assert os.listdir(tmp_path) == []
 
 
-def test_where_nothing_can_be_written(tmp_path, instance):
+def test_paths_that_cannot_be_written(tmp_path, instance):
     for path, message in (
         (tmp_path / "none" / "a.json", "cannot be written: no such directory"),
         (tmp_path, "a directory, expected a file to write to"),
@@ -353,14 +353,14 @@ def test_a_write_replaces_the_whole_file_and_keeps_links(tmp_path, instance):
     assert sorted(os.listdir(tmp_path)) == ["a.json", "link.json"]
 
 
-def test_a_new_file_has_the_rights_of_any_new_file(tmp_path, instance):
-    write(instance, tmp_path / "ours.json")
+def test_a_new_file_has_the_default_permissions(tmp_path, instance):
+    write(instance, tmp_path / "own.json")
     (tmp_path / "any.json").write_text("")
     modes = {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     assert len(modes) == 1
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full to write to in vain")
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full for failing writes")
 def test_a_device_is_written_to_directly(instance):
     with pytest.raises(InputError, match=r"^/dev/full: cannot be written: No space left on device$"):
         write(instance, "/dev/full")
@@ -376,7 +376,7 @@ def test_a_pipe_is_written_to_directly(instance):
         assert end.read() == files.write_instance(instance)
 
 
-def test_a_refusal_is_one_line_whatever_keys_and_names_hold(tmp_path):
+def test_an_error_is_one_line_for_all_keys_and_names(tmp_path):
     path = tmp_path / "two\nlines.json"
     path.write_text(json.dumps({**GOOD, "un\nknown": 1}))
     with pytest.raises(InputError) as caught:
@@ -384,7 +384,7 @@ def test_a_refusal_is_one_line_whatever_keys_and_names_hold(tmp_path):
     assert str(caught.value).endswith("two\\nlines.json: unknown key un\\nknown")
 
 
-def test_a_path_without_a_name_is_named_all_the_same():
+def test_an_error_names_a_path_without_a_file_name():
     with pytest.raises(InputError, match=r"^'': a directory, expected a file$"):
         read("")
 
@@ -396,7 +396,7 @@ def test_long_states_are_read_and_written(tmp_path):
     assert read(tmp_path / "wide.json") == wide
 
 
-def test_a_million_slots_are_a_few_lines(tmp_path):
+def test_a_million_drawn_slots_have_a_short_file(tmp_path):
     path = tmp_path / "long.json"
     long = paper(m=5, n_com=10, wmin=1, scenario=0, trial=0, slots=1_000_000, drawn=True)
     write(long, path)
@@ -424,7 +424,7 @@ def test_a_million_slots_are_a_few_lines(tmp_path):
         ({"workers": []}, "workers"),
     ],
 )
-def test_bad_drawn_instances_are_refused(tmp_path, change, said):
+def test_invalid_drawn_instances_are_refused(tmp_path, change, said):
     path = tmp_path / "long.json"
     write(paper(m=1, n_com=1, wmin=1, scenario=0, trial=0, slots=9, p=1, drawn=True), path)
     path.write_text(json.dumps(json.loads(path.read_text()) | change))

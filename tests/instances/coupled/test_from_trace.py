@@ -11,7 +11,7 @@ from hindsched.instances.traces import Trace
 
 
 def trace(**rows):
-    """Make a trace of one row of letters per node, a second each: ``u``, ``d``, ``r`` (claimed)."""
+    """Return a trace with one row of letters per node, a second each: ``u``, ``d``, ``r`` (claimed)."""
     kinds = {"u": Presence.AVAILABLE, "d": Presence.UNAVAILABLE, "r": Presence.CLAIMED}
     intervals = [tuple(Interval(t, t + 1, kinds[x]) for t, x in enumerate(row)) for row in rows.values()]
     return Trace(tuple(rows), tuple(intervals))
@@ -28,7 +28,7 @@ def test_a_window_becomes_an_instance():
     assert not instance.states.flags.writeable
 
 
-def test_what_absence_means():
+def test_an_absent_node_is_down_or_reclaimed():
     instance = from_trace(THREE, tasks=1, slot_s=1, absent="reclaimed", nodes=["c", "a"], mu=[None, 1])
     assert to_letters(instance.states) == ["rrrrrrrrrrrur", "uruuuurruurru"]
     assert instance.mu == (None, 1)
@@ -41,7 +41,7 @@ def test_chains_come_from_the_slots_just_before_the_window():
     assert instance.chains == tuple(fit(row) for row in training)
 
 
-def test_the_window_itself_has_no_say_in_the_chains():
+def test_chains_do_not_depend_on_the_window():
     other = trace(a="uduuuurrudddd", b="uuuuuuuuudddd", c="dddddddddrrrr")
     choice = {"tasks": 1, "slot_s": 1, "train_slots": 9}
     one, two = from_trace(THREE, **choice), from_trace(other, **choice)
@@ -57,7 +57,7 @@ def test_without_a_start_the_training_begins_as_early_as_the_nodes_allow():
     assert from_trace(THREE, tasks=1, slot_s=1, train_slots=4, start="1970-01-01 00:00:05").slots == 8
 
 
-def test_nodes_that_hardly_change_have_chains_all_the_same():
+def test_nodes_with_few_changes_have_chains():
     instance = from_trace(THREE, tasks=1, slot_s=1, train_slots=11, nodes=["b", "c"])
     always_up, never_up = instance.chains
     assert always_up == Chain(((1, 0, 0), (1, 0, 0), (1, 0, 0)))
@@ -79,7 +79,7 @@ def test_nodes_that_hardly_change_have_chains_all_the_same():
         ({"mu": 0}, "tasks: 1 tasks, expected at most 0"),
     ],
 )
-def test_what_cannot_be_made_is_refused(choice, message):
+def test_invalid_choices_are_refused(choice, message):
     with pytest.raises(InputError, match="^" + re.escape(message)):
         from_trace(THREE, **{"tasks": 1, "slot_s": 1, **choice})
 

@@ -36,7 +36,7 @@ def test_draws_have_the_distribution_of_the_paper():
 
 @settings(max_examples=25)
 @given(some.integers(1, 300), some.integers(1, 300), some.integers(1, 6), some.integers(1, 6), some.integers(0, 9))
-def test_no_draw_depends_on_how_many_are_asked_for(slots, more, p, workers, seed):
+def test_no_draw_depends_on_the_number_of_draws(slots, more, p, workers, seed):
     one = paper(**{**POINT, "slots": slots, "seed": seed}, p=p)
     two = paper(**{**POINT, "slots": more, "seed": seed}, p=workers)
     same_p, same_slots = min(p, workers), min(slots, more)
@@ -45,7 +45,7 @@ def test_no_draw_depends_on_how_many_are_asked_for(slots, more, p, workers, seed
     assert one.chains[:same_p] == two.chains[:same_p]
 
 
-def test_a_scenario_fixes_the_workers_and_a_trial_their_states():
+def test_a_scenario_determines_the_workers_and_a_trial_their_states():
     one, two = paper(**POINT), paper(**{**POINT, "trial": 9})
     assert (one.w, one.chains) == (two.w, two.chains)
     assert (one.states != two.states).any(axis=1).all()
@@ -56,7 +56,7 @@ def test_a_scenario_fixes_the_workers_and_a_trial_their_states():
 
 
 def test_draws_do_not_change_between_versions():
-    # a published table is regenerated from its seeds
+    # published tables are reproduced from their seeds
     assert paper(**POINT).fingerprint == "sha256:c82416f214216b167e2e0f4c3b19f9211116a61eefe93831c35bb94c05e82b92"
     assert small(1).fingerprint == "sha256:9b1938489032f647ed1097649a12e08e91b45fd386d42bd6d06c6979f40a4bb7"
 
@@ -108,7 +108,7 @@ def test_certain_states_of_small_instances(up, down, codes):
         ({"slots": 10**15, "drawn": True}, "slots: 1000000000000000, expected an integer <= 2147483647"),
     ],
 )
-def test_a_point_that_cannot_be_meant_is_refused(changes, message):
+def test_an_invalid_point_is_refused(changes, message):
     with pytest.raises(InputError) as caught:
         paper(**{**POINT, **changes})
     assert str(caught.value) == message
@@ -117,12 +117,12 @@ def test_a_point_that_cannot_be_meant_is_refused(changes, message):
 @pytest.mark.parametrize(
     "changes", [{"p": 0}, {"slots": 0}, {"slots": 10**15}, {"tasks": 0}, {"up": 0.9, "down": 0.2}, {"up": float("nan")}]
 )
-def test_a_small_instance_that_cannot_be_meant_is_refused(changes):
+def test_invalid_options_of_small_instances_are_refused(changes):
     with pytest.raises(InputError):
         small(0, **changes)
 
 
-def test_open_option_combinations_the_experiment_are_parameters():
+def test_open_options_of_the_experiment_are_parameters():
     point = {"m": 3, "n_com": 5, "wmin": 1, "scenario": 1, "trial": 0, "slots": 60, "p": 6}
     usual = paper(**point)
     bounded = paper(**point, mu=1)
@@ -133,7 +133,7 @@ def test_open_option_combinations_the_experiment_are_parameters():
     assert elsewhere[0].chains == usual.chains
 
 
-def test_a_file_says_how_its_workers_begin(tmp_path):
+def test_a_file_contains_the_start_of_its_workers(tmp_path):
     drawn = paper(m=3, n_com=5, wmin=1, scenario=1, trial=0, slots=60, p=6, start="stationary", drawn=True)
     write(drawn, tmp_path / "drawn.json")
     assert '"start":"stationary"' in (tmp_path / "drawn.json").read_text()

@@ -32,7 +32,7 @@ def pair(**changes):
     return Instance(**{**fields, **changes})
 
 
-#: One change of every field, and of every part of it that could be left out by mistake.
+#: A change of every field, and of every part of a field that the fingerprint could omit by mistake.
 CHANGES = [
     {"tasks": 3},
     {"iterations": 2},
@@ -53,7 +53,7 @@ CHANGES = [
 ]
 
 
-def test_fingerprints_differ_when_any_field_does():
+def test_the_fingerprint_depends_on_every_field():
     instances = [pair(), *(pair(**change) for change in CHANGES)]
     content = {field.name for field in fields(Instance)} - {"source", "names"} | {"states"}
     assert {name for change in CHANGES for name in change} == content
@@ -61,7 +61,7 @@ def test_fingerprints_differ_when_any_field_does():
     assert len(set(instances)) == len(instances)
 
 
-def test_names_are_kept_and_no_part_of_the_content():
+def test_names_are_kept_but_are_not_part_of_the_content():
     named = pair().replace(names=("east", "west"))
     assert named == pair()
     assert [named.name_of(0), pair().name_of(1)] == ["east", "worker 1"]
@@ -73,7 +73,7 @@ def test_names_are_kept_and_no_part_of_the_content():
         pair().replace(names=("east", "a\nb"))
 
 
-def test_a_layout_of_the_same_letters_is_another_instance():
+def test_the_same_letters_in_another_shape_are_another_instance():
     tall = Instance.from_letters(["u", "r", "d", "u"], w=[1] * 4, tasks=1)
     assert tall.states.tobytes() == Instance.from_letters(["ur", "du"], w=[1] * 2, tasks=1).states.tobytes()
     assert len({tall, Instance.from_letters(["ur", "du"], w=[1] * 2, tasks=1)}) == 2
@@ -87,12 +87,12 @@ def test_equality_follows_content():
 
 
 def test_a_fingerprint_does_not_change_between_versions():
-    # files, caches and schedules are bound to it
+    # files, caches and schedules depend on it
     assert pair().fingerprint == "sha256:aa44077714ab93872270e5bb98d50816bae1a6d0f382b96067ada7f6ad82ee20"
 
 
 @given(some.integers(0, 200), some.integers(1, 5), some.integers(1, 70))
-def test_copies_are_equal_and_closed(seed, p, slots):
+def test_copies_are_equal_and_read_only(seed, p, slots):
     instance = small(seed, p=p, slots=slots)
     for copy in (pickle.loads(pickle.dumps(instance)), deepcopy(instance), instance.replace()):
         assert copy == instance
@@ -103,7 +103,7 @@ def test_copies_are_equal_and_closed(seed, p, slots):
             copy.states[0, 0] = 2
 
 
-def test_nobody_can_change_an_instance():
+def test_an_instance_cannot_be_changed():
     states = from_letters(["uurd", "uduu"])
     view = states[:]
     view.setflags(write=False)
@@ -118,7 +118,7 @@ def test_nobody_can_change_an_instance():
             instance.tasks = 7
 
 
-def test_what_is_unbounded_is_bounded_by_what_suffices():
+def test_unbounded_numbers_are_replaced_by_sufficient_bounds():
     assert pair().capacities == (2, 2)
     assert pair(mu=(1, 1)).capacities == (1, 1)
     assert (pair().channels, pair(n_com=None).channels, pair(n_com=7).channels) == (1, 2, 2)
@@ -153,7 +153,7 @@ def test_what_is_unbounded_is_bounded_by_what_suffices():
         ({"states": np.zeros(2, dtype=np.uint8)}, "states: shape (2,) of uint8, expected workers by slots"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_by_worker_and_field(changes, message):
+def test_invalid_values_are_refused_with_worker_and_field(changes, message):
     with pytest.raises(InputError) as caught:
         pair(**changes)
     assert str(caught.value).startswith(message)
@@ -162,7 +162,7 @@ def test_what_cannot_be_meant_is_refused_by_worker_and_field(changes, message):
 # ---------------------------------------------------------------- schedules
 
 
-def test_schedules_are_told_by_content():
+def test_schedules_are_equal_by_content():
     schedule = Schedule("f", ("P.", "IC"), (Configuration(0, {1: 2, 0: 0}), Configuration(1, {})))
     same = Schedule("f", ["P.", "IC"], [Configuration(0, {0: 0, 1: 2}), Configuration(1, {})])
     assert schedule == same == pickle.loads(pickle.dumps(schedule))
@@ -185,20 +185,20 @@ def test_schedules_are_told_by_content():
         (["PP"], [(0, {0: -1})], "configurations[0].tasks[0]: -1 tasks, expected 0 or more"),
     ],
 )
-def test_what_is_no_schedule_is_refused(letters, entries, message):
+def test_an_invalid_schedule_is_refused(letters, entries, message):
     with pytest.raises(InputError) as caught:
         Schedule("f", tuple(letters), tuple(Configuration(*entry) for entry in entries))
     assert str(caught.value).startswith(message)
 
 
-def test_whole_numbers_of_any_type_are_codes():
+def test_integers_of_every_type_are_codes():
     rows = [[0, 1, 2, 0], [2, 0, 0, 1]]
     same = {pair(states=states) for states in (rows, np.array(rows), np.array(rows, dtype=np.uint8))}
     assert len(same) == 1
     assert same.pop().states.dtype == np.uint8
 
 
-def test_a_schedule_can_be_taken_apart_as_plain_values():
+def test_a_schedule_can_be_converted_to_plain_values():
     schedule = Schedule("sha256:0", ("PC", "C."), (Configuration(0, {1: 2, 0: 1}),))
     plain = asdict(schedule)
     assert plain["configurations"] == ({"slot": 0, "tasks": {0: 1, 1: 2}},)
