@@ -59,8 +59,8 @@ def read_event_log(path: str | os.PathLike[str]) -> Trace:
     has_names = len(set(added)) < len(added)
     stays = _by_name(events) if has_names else _by_place(events)
     rows = {name: _intervals(spans, begin, end) for name, spans in stays.items()}
-    said = _NAMES if has_names else _PLACES
-    return Trace(tuple(rows), tuple(rows.values()), (*_ASSUMPTIONS, said))
+    assumption = _NAMES if has_names else _PLACES
+    return Trace(tuple(rows), tuple(rows.values()), (*_ASSUMPTIONS, assumption))
 
 
 def _event(line: str, place: str, there: set[str], before: Seconds | None) -> tuple[Seconds, str, str]:

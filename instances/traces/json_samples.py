@@ -13,11 +13,11 @@ from hindsched.instances.traces.parsing import excerpt, read_lines, to_length, t
 from hindsched.instances.traces.samples import (
     COUNTED,
     Meaning,
+    assumption_on_ones,
     counted,
     from_samples,
     meaning_of,
     node_of,
-    said_of_ones,
 )
 from hindsched.instances.traces.trace import Trace
 
@@ -56,7 +56,7 @@ def read_json_samples(
         counts machines. The message names the file and the sample.
     """
     rows: dict[str, tuple[Interval, ...]] = {}
-    said = ""
+    assumption = ""
     for path in paths:
         try:
             dates, values, meaning = _samples("\n".join(read_lines(path)), one_means, gap_s)
@@ -67,16 +67,16 @@ def read_json_samples(
                 if len(paths) > 1:
                     raise InputError("counts of machines in one of several files, expected a single file")
                 rows = counted(name, dates, values)
-                said = COUNTED
+                assumption = COUNTED
                 break
             rows[name] = from_samples(dates, [value == (meaning is Meaning.AVAILABLE) for value in values])
-            said = said_of_ones(meaning)
+            assumption = assumption_on_ones(meaning)
         except InputError as error:
             raise error.in_file(path) from None
     return Trace(
         tuple(rows),
         tuple(rows.values()),
-        (said, "samples are equidistant, and each holds until the next; without a start the first is at 0 s"),
+        (assumption, "samples are equidistant, and each holds until the next; without a start the first is at 0 s"),
     )
 
 

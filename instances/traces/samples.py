@@ -23,12 +23,12 @@ __all__ = [
     "COLUMNS",
     "COUNTED",
     "Meaning",
+    "assumption_on_ones",
     "counted",
     "from_samples",
     "meaning_of",
     "node_of",
     "read_samples",
-    "said_of_ones",
 ]
 
 #: Known names of columns by their content; case does not matter.
@@ -98,7 +98,7 @@ def read_samples(
         if names[i] in names[:i]:
             raise InputError(f"a second file of node {excerpt(names[i])}, expected one per node", file=path)
     found: dict[str, tuple[Interval, ...]] = {}
-    said: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
     for path, name in zip(paths, names, strict=True):
         try:
             table = _Table(read_lines(path), columns or {}, one_means)
@@ -111,8 +111,8 @@ def read_samples(
         if twice is not None:
             raise InputError(f"node {excerpt(twice)} occurs in two files, expected one per node", file=path)
         found |= rows
-        said = table.assumptions
-    return Trace(tuple(found), tuple(found.values()), said)
+        assumptions = table.assumptions
+    return Trace(tuple(found), tuple(found.values()), assumptions)
 
 
 def node_of(path: str | os.PathLike[str]) -> str:
@@ -136,7 +136,7 @@ def meaning_of(text: Meaning | str | None, name: str = "") -> Meaning:
     return Meaning(text)
 
 
-def said_of_ones(meaning: Meaning) -> str:
+def assumption_on_ones(meaning: Meaning) -> str:
     """Return the assumption about the meaning of a sample of 1."""
     if meaning is Meaning.AVAILABLE:
         return "1 means available, 0 unavailable"
@@ -205,8 +205,8 @@ class _Table:
         self.holds = "count" if availability is None or "count" in columns else "availability"
         self.value = availability if self.holds == "availability" and availability is not None else count
         self.meaning = meaning_of(one_means, "" if availability is None else self.header[availability])
-        said = said_of_ones(self.meaning) if self.holds == "availability" else COUNTED
-        self.assumptions = (said, _DATES, *_HOLD)
+        assumption = assumption_on_ones(self.meaning) if self.holds == "availability" else COUNTED
+        self.assumptions = (assumption, _DATES, *_HOLD)
 
     def _find(self, kind: str, name: str | None) -> int | None:
         """Return the index of a column; None if there is none."""

@@ -11,7 +11,7 @@ LONG = "x" * 5000
 
 
 @pytest.mark.parametrize(
-    ("document", "said"),
+    ("document", "message"),
     [
         ({"format": LONG}, 'format: "xxx'),
         ({"format": f"coupled/{LONG}"}, 'format: "coupled/xxx'),
@@ -23,7 +23,7 @@ LONG = "x" * 5000
         ({"format": "grid/1", "nodes": LONG}, 'nodes: "xxx'),
     ],
 )
-def test_messages_quote_only_the_beginning_of_a_long_text(tmp_path, document, said):
+def test_messages_quote_only_the_beginning_of_a_long_text(tmp_path, document, message):
     known = {
         "coupled": {"iterations": 1, "n_com": 1, "t_prog": 0, "t_data": 0, "workers": []},
         "bags": {"tick_ms": 1, "slot": 2, "tasks": 1, "segments": 1, "machines": [{"segment": 1, "states": "u"}]},
@@ -34,7 +34,7 @@ def test_messages_quote_only_the_beginning_of_a_long_text(tmp_path, document, sa
     path.write_text(json.dumps(known.get(str(document["format"]).partition("/")[0], {}) | document))
     with pytest.raises(InputError) as caught:
         instances.read(path)
-    assert str(caught.value).startswith(f"{path}: {said}")
+    assert str(caught.value).startswith(f"{path}: {message}")
     assert len(str(caught.value)) < len(str(path)) + 160
 
 

@@ -62,7 +62,7 @@ def test_larger_numbers_count_machines(write):
 
 
 @pytest.mark.parametrize(
-    ("document", "said"),
+    ("document", "message"),
     [
         ("[1, 0", "not JSON"),
         ("[1]", "expected a list of at least two samples"),
@@ -76,11 +76,11 @@ def test_larger_numbers_count_machines(write):
         ('{"gap_s": 5, "data": [1000000, 0]}', "count: 1000000 machines at most, expected 1 to 100000"),
     ],
 )
-def test_an_invalid_json_trace_is_refused(write, document, said):
+def test_an_invalid_json_trace_is_refused(write, document, message):
     path = write("bad.json", document)
     with pytest.raises(InputError) as refused:
         read(path)
-    assert str(refused.value).startswith(f"{path}: {said}")
+    assert str(refused.value).startswith(f"{path}: {message}")
 
 
 # ------------------------------------------------------------------------------------------------- columns by name
@@ -109,7 +109,7 @@ def test_counts_over_time(write):
 
 
 @pytest.mark.parametrize(
-    ("text", "columns", "said"),
+    ("text", "columns", "message"),
     [
         ("date,availability\n0,1\n5,1\n", {"date": "when"}, "line 1: no column 'when', expected one of date, availab"),
         ("date,availability\n0,1\n5,1\n", {"time": "date"}, "columns: 'time', expected one of date, availability"),
@@ -119,11 +119,11 @@ def test_counts_over_time(write):
         ("date,count\n0,0\n5,0\n", {}, "count: 0 machines at most, expected 1 to 100000"),
     ],
 )
-def test_missing_columns_are_refused(write, text, columns, said):
+def test_missing_columns_are_refused(write, text, columns, message):
     path = write("bad.csv", text)
     with pytest.raises(InputError) as refused:
         read(path, columns=columns)
-    assert str(refused.value).startswith(f"{path}: {said}")
+    assert str(refused.value).startswith(f"{path}: {message}")
 
 
 def test_mixed_formats_and_unused_options_are_refused(write):
@@ -131,14 +131,14 @@ def test_mixed_formats_and_unused_options_are_refused(write):
     samples = write("s.csv", "date,up\n0,1\n5,1\n")
     listed = write("l.json", '{"gap_s": 5, "data": [1, 0]}')
     log = write("g.csv", "0,add,a\n1000,remove,a\n")
-    for paths, said in [
+    for paths, message in [
         ((samples, log), f"{log}: a log of added and removed nodes among several files, expected it alone"),
         ((samples, table), f"{table}: an event table among several files, expected it alone"),
         ((samples, listed), f"{listed}: JSON samples and others, expected files of one form"),
     ]:
         with pytest.raises(InputError) as refused:
             read(*paths)
-        assert str(refused.value) == said
+        assert str(refused.value) == message
     for path, options in [(table, {"one_means": "preempted"}), (samples, {"gap_s": 5}), (log, {"columns": {"a": "b"}})]:
         with pytest.raises(InputError, match="does not apply to"):
             read(path, **options)
@@ -163,7 +163,7 @@ def test_names_that_return_are_nodes(write):
 
 
 @pytest.mark.parametrize(
-    ("log", "said"),
+    ("log", "message"),
     [
         ("0,add,a\n5,remove,b\n", "line 2: node 'b': remove, but the node is not present"),
         ("0,add,a\n5,add,a\n", "line 2: node 'a': add, but the node is already present"),
@@ -174,11 +174,11 @@ def test_names_that_return_are_nodes(write):
         ("0,add,a\n0,add,b\n", "all events at the same time, expected at least two different times"),
     ],
 )
-def test_an_invalid_log_is_refused(write, log, said):
+def test_an_invalid_log_is_refused(write, log, message):
     path = write("bad.csv", log)
     with pytest.raises(InputError) as refused:
         read(path)
-    assert str(refused.value) == f"{path}: {said}"
+    assert str(refused.value) == f"{path}: {message}"
 
 
 # ---------------------------------------------------------------------------------------------------- limits, chains

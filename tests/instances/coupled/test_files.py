@@ -409,7 +409,7 @@ def test_a_million_drawn_slots_have_a_short_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"states": {"key": ["a"], "slots": 0}}, "states.slots"),
         (
@@ -424,13 +424,13 @@ def test_a_million_drawn_slots_have_a_short_file(tmp_path):
         ({"workers": []}, "workers"),
     ],
 )
-def test_invalid_drawn_instances_are_refused(tmp_path, change, said):
+def test_invalid_drawn_instances_are_refused(tmp_path, change, message):
     path = tmp_path / "long.json"
     write(paper(m=1, n_com=1, wmin=1, scenario=0, trial=0, slots=9, p=1, drawn=True), path)
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(InputError) as refusal:
         read(path)
-    assert f"long.json: {said}" in str(refusal.value)
+    assert f"long.json: {message}" in str(refusal.value)
 
 
 def test_names_of_drawn_workers_are_kept(tmp_path):
