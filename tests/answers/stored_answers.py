@@ -388,13 +388,14 @@ def _schedule_of(run: Any) -> Any:
 
 
 def digest(schedule: Any) -> str | None:
-    """Return 16 hexadecimal digits of the SHA-256 of a schedule's text; None where there is none."""
+    """Return 16 hexadecimal digits of the SHA-256 of a schedule's compact JSON; None where there is no schedule."""
     if schedule is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "schedule.json"
         hs.write_schedule(schedule, path)
-        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        compact = _text(json.loads(path.read_bytes()))
+    return hashlib.sha256(compact.encode()).hexdigest()[:16]
 
 
 def _as_json(found: Plain) -> Plain:
