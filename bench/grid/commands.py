@@ -40,7 +40,7 @@ class GridCommands(FamilyCommands[Instance, Schedule]):
         return generate.generate(jobs=rest.pop("num_jobs"), mix=mix, **rest)
 
     def import_trace(self, traces: Sequence[str], given: Given) -> tuple[Instance, Sequence[str]]:
-        """Return the instance in one log, or in a workload of Batsim, and the number of unusable lines."""
+        """Return the instance in one log, or in a workload of Batsim, and a line on what was read and left out."""
         from hindsched.instances.grid.batsim import from_batsim
         from hindsched.instances.grid.packaged_log import NODES, kth_sp2
         from hindsched.instances.grid.workloads import import_log
@@ -60,16 +60,13 @@ class GridCommands(FamilyCommands[Instance, Schedule]):
             if (first, count, compress, given["wide"]) != (0, None, "1", "refuse"):
                 raise InputError("--first, --count, --compress and --wide are for logs, not for Batsim", place="import")
             try:
-                return from_batsim(read_json(log), slot_s=slot_s, nodes=nodes).instance, []
+                workload = from_batsim(read_json(log), slot_s=slot_s, nodes=nodes)
             except InputError as error:
                 raise error.in_file(log) from None
-        if nodes is None:
-            raise InputError("missing, expected the number of nodes", place="--nodes")
+            stopped = f", {workload.stopped} of them until their walltime" if workload.stopped else ""
+            return workload.instance, [f"jobs: {len(workload.ids)}{stopped}"]
         found = import_log(log, **given)
-        notes = [f"{number} lines cannot be used: {reason}" for reason, number in found.unusable.items() if number]
-        if found.wide:
-            notes.append(f"{found.wide} jobs are wider than the grid and dropped")
-        return found.instance, notes
+        return found.instance, [found.summary]
 
     def default_sources(self, given: Given) -> list[Source]:
         """Return small random workloads, and windows of KTH-SP2."""

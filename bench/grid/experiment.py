@@ -24,8 +24,7 @@ from hindsched.instances.grid import Instance
 from hindsched.instances.grid.generate import NARROW_MIX, WIDE_MIX, generate
 from hindsched.instances.grid.model import Ints
 from hindsched.instances.grid.packaged_log import NODES, kth_sp2
-from hindsched.instances.grid.workloads import import_log, instance_from_jobs
-from hindsched.instances.traces.parsing import read_lines
+from hindsched.instances.grid.workloads import import_log, instance_from_jobs, read_log
 from hindsched.online.grid import Run, make_policy, run_policy
 
 __all__ = ["CLASSES", "DEGREES", "LOADS", "MIXES", "PARTS", "Setup", "Workload", "experiment", "run_experiment"]
@@ -133,16 +132,12 @@ class Workload:
 def _as_requested(log: str, slot_s: int) -> Instance:
     """Return all jobs of a log in the Standard Workload Format with their requested widths, each at least a slot long.
 
-    Lines without a submission or a run time are left out.
+    Partial executions, and lines without a submission or a run time, are left out.
     """
-    rows: list[tuple[Fraction, Fraction, int]] = []
-    for text in read_lines(log):
-        columns = text.split()
-        if columns and not text.lstrip().startswith(";"):
-            submit, run, width = Fraction(columns[1]), Fraction(columns[3]), int(columns[7])
-            if submit >= 0 and run >= 0 and 1 <= width <= NODES:
-                rows.append((submit, run, width))
-    first = min(row[0] for row in rows)
+    records, _ = read_log(log)
+    jobs = [record for record in records if record.unusable != "partial" and record.submit >= 0 and record.run >= 0]
+    rows = [(job.submit, job.run, int(job.requested)) for job in jobs if 1 <= job.requested <= NODES]
+    first = min((row[0] for row in rows), default=0)
     return instance_from_jobs([(submit - first, run, width) for submit, run, width in rows], NODES, slot_s)
 
 

@@ -7,13 +7,14 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid.model import Instance
 from hindsched.instances.grid.schedule import Schedule, node_runs
 from hindsched.instances.grid.workloads import instance_from_jobs
-from hindsched.instances.text_files import encode, encode_lines, excerpt
+from hindsched.instances.text_files import encode, encode_lines, quoted
 
 __all__ = ["COLUMNS", "Workload", "from_batsim", "jobs_csv", "to_batsim"]
 
@@ -51,17 +52,21 @@ class Workload:
         The jobs in order of submission.
     ids
         Name of each job in the file.
+    stopped
+        Number of jobs that end at their walltime, before their profile does.
     """
 
     instance: Instance
     ids: tuple[str, ...]
+    stopped: int
 
 
 def from_batsim(document: Mapping[str, Any], *, slot_s: int, nodes: int | None = None) -> Workload:
     """Return the instance of a workload of Batsim.
 
     Times are rounded up to whole slots, and every job runs at least one slot. Jobs with the same submission time keep
-    their order. Other content of the file, such as wall times, is ignored.
+    their order. A job ends with its profile, or at its ``walltime`` if that is shorter; a walltime that is absent, null
+    or -1 is no limit. Other content of the file does not change the instance.
 
     Parameters
     ----------
@@ -75,8 +80,9 @@ def from_batsim(document: Mapping[str, Any], *, slot_s: int, nodes: int | None =
     Raises
     ------
     InputError
-        If there is no list of jobs, a job has no ``id``, ``subtime`` or ``res``, its ``profile`` does not exist or is
-        not a delay, a number is out of range, or two jobs have the same id. The message names the place.
+        If there is no list of jobs or no job in it, a job has no ``id``, ``subtime`` or ``res``, its ``profile`` does
+        not exist or is not a delay, a number is out of range, or two jobs have the same id. The message names the
+        place.
 
     References
     ----------
@@ -92,25 +98,34 @@ def from_batsim(document: Mapping[str, Any], *, slot_s: int, nodes: int | None =
     for key, kind in (("jobs", list), ("profiles", dict)):
         if not isinstance(document.get(key), kind):
             raise InputError(f"expected {'a list of jobs' if kind is list else 'an object of profiles'}", place=key)
-    if nodes is None:
-        nodes = _count(document.get("nb_res"), "nb_res")
+    if nodes is None and "nb_res" not in document:
+        raise InputError("missing, expected it or --nodes", place="nb_res")
+    nodes = _count(document, "nb_res", "") if nodes is None else nodes
     rows = []
+    stopped = 0
     ids: dict[str, None] = {}
     for i, job in enumerate(document["jobs"]):
         place = f"jobs[{i}]"
         if not isinstance(job, dict):
             raise InputError("expected an object with id, subtime, res and profile", place=place)
-        name = str(job["id"]) if isinstance(job.get("id"), str | int) else ""
+        name = str(job["id"]) if type(job.get("id")) in (str, int) else ""
         if not name or name in ids:
             raise InputError(f"{name!r}, expected a name that differs from those of other jobs", place=f"{place}.id")
         ids[name] = None
         run = _delay(document["profiles"], job.get("profile"), f"{place}.profile")
-        width = _count(job.get("res"), f"{place}.res")
+        if job.get("walltime") not in (None, -1):
+            walltime = _seconds(job, "walltime", place)
+            if walltime == 0:
+                raise InputError("0, expected seconds above 0, or -1 for no limit", place=f"{place}.walltime")
+            stopped += walltime < run
+            run = min(run, walltime)
+        width = _count(job, "res", place)
         if width > nodes:
             raise InputError(f"{width}, expected at most {nodes}, the nodes", place=f"{place}.res")
-        rows.append((_seconds(job.get("subtime"), f"{place}.subtime"), run, width, name))
+        rows.append((_seconds(job, "subtime", place), run, width, name))
     rows.sort(key=lambda row: row[0])
-    return Workload(instance_from_jobs([row[:3] for row in rows], nodes, slot_s), tuple(row[3] for row in rows))
+    instance = instance_from_jobs([row[:3] for row in rows], nodes, slot_s)
+    return Workload(instance, tuple(row[3] for row in rows), stopped)
 
 
 def to_batsim(instance: Instance) -> str:
@@ -178,20 +193,25 @@ def jobs_csv(
 def _delay(profiles: Mapping[str, Any], name: object, place: str) -> int | Fraction:
     profile = profiles.get(name) if isinstance(name, str) else None
     if not isinstance(profile, dict):
-        raise InputError(f"{excerpt(str(name))}, expected the name of a profile", place=place)
+        raise InputError(f"{quoted(name)}, expected the name of a profile", place=place)
     if profile.get("type") not in _DELAYS:
-        raise InputError(f"type {excerpt(str(profile.get('type')))}, expected delay", place=f"profiles.{name}.type")
-    return _seconds(profile.get("delay"), f"profiles.{name}.delay")
+        problem = f"{quoted(profile.get('type'))}, expected delay: other profiles have no length without a platform"
+        raise InputError(problem, place=f"profiles.{name}.type")
+    return _seconds(profile, "delay", f"profiles.{name}")
 
 
-def _seconds(value: object, place: str) -> int | Fraction:
+def _seconds(owner: Mapping[str, Any], key: str, place: str) -> int | Fraction:
     """Return the exact number of the file: 0.1 means one tenth, because ``repr`` of a float is its shortest decimal."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-        raise InputError(f"{excerpt(str(value))}, expected seconds, 0 or more", place=place)
+    value = owner.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
+        found = (str(value) if isinstance(value, float) else quoted(value)) if key in owner else "missing"
+        raise InputError(f"{found}, expected seconds, 0 or more", place=f"{place}.{key}")
     return value if isinstance(value, int) else Fraction(repr(value))
 
 
-def _count(value: object, place: str) -> int:
+def _count(owner: Mapping[str, Any], key: str, place: str) -> int:
+    value = owner.get(key)
     if type(value) is not int or value < 1:
-        raise InputError(f"{excerpt(str(value))}, expected an integer >= 1", place=place)
+        found = quoted(value) if key in owner else "missing"
+        raise InputError(f"{found}, expected an integer >= 1", place=f"{place}.{key}".lstrip("."))
     return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 
+from hindsched.instances.errors import InputError
 from hindsched.instances.grid.model import Instance
 from hindsched.instances.grid.workloads import instance_from_jobs
 
@@ -24,6 +25,11 @@ def kth_sp2(*, slot_s: int = 60, first: int = 0, count: int | None = None) -> In
         The window: number of jobs that are skipped, then number of jobs that are taken (None: all). Slot 0 begins with
         the first submission of the window.
 
+    Raises
+    ------
+    InputError
+        If no job is in the window.
+
     Notes
     -----
     The result equals a window of the whole log with 12,000 added to ``first``.
@@ -42,4 +48,6 @@ def kth_sp2(*, slot_s: int = 60, first: int = 0, count: int | None = None) -> In
     text = files("hindsched.instances").joinpath("data", "kth_sp2.csv").read_text(encoding="ascii")
     lines = [line for line in text.splitlines() if not line.startswith("#")][1:]
     chosen = [tuple(map(int, line.split(","))) for line in lines][first : None if count is None else first + count]
+    if not chosen:
+        raise InputError(f"0 of {len(lines)} jobs in the window, expected at least one", place="kth_sp2")
     return instance_from_jobs([(submit - chosen[0][0], run, width) for submit, width, run in chosen], NODES, slot_s)

@@ -66,8 +66,7 @@ def test_generate_and_import(hindsched, tmp_path):
     arguments = ("import", log, "--family", "grid", "--slot", 60, "--nodes", 4)
     code, out, err = hindsched(*arguments, "--wide", "drop")
     assert json.loads(out)["jobs"] == [[0, 2, 1]]
-    assert "1 lines cannot be used: no_run_time" in err
-    assert "1 jobs are wider" in err
+    assert "jobs: 1 of 3 lines; left out: 1 without a run time, 1 wider than the grid\n" in err
     assert hindsched(*arguments)[0] == 2
     assert hindsched("import", log, "--family", "grid", "--slot", 60)[0] == 2
     code, _, err = hindsched(*arguments, "--train", 3)
@@ -82,6 +81,30 @@ def test_batsims_workloads_are_imported(hindsched, tmp_path):
     path.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profile}))
     code, out, _ = hindsched("import", path, "--family", "grid", "--kind", "batsim", "--slot", 60)
     assert (code, json.loads(out)["jobs"]) == (0, [[2, 2, 2]])
+    path.write_text(json.dumps({"nb_res": 4, "jobs": [jobs[0] | {"walltime": 60}], "profiles": profile}))
+    code, out, err = hindsched("import", path, "--family", "grid", "--kind", "batsim", "--slot", 60)
+    assert (code, json.loads(out)["jobs"]) == (0, [[2, 2, 1]])
+    assert "jobs: 1, 1 of them until their walltime\n" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"nb_res":4,"jobs":[],"profiles":{}}', "jobs: none, expected at least one"),
+        ('{"jobs":[],"profiles":{}}', "nb_res: missing, expected it or --nodes"),
+        (
+            '{"nb_res":4,"jobs":[{"id":1,"subtime":1e999,"res":1,"profile":"p"}],"profiles":{"p":{"type":"delay","delay":9}}}',
+            "expected",
+        ),
+    ],
+)
+def test_unusable_workloads_of_batsim_end_in_one_line(hindsched, tmp_path, text, message):
+    path = tmp_path / "workload.json"
+    path.write_text(text)
+    code, out, err = hindsched("import", path, "--family", "grid", "--kind", "batsim", "--slot", 60)
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert f"{path}: " in err
+    assert message in err
 
 
 def test_workloads_and_schedules_are_taken_to_batsim(hindsched, tiny, tmp_path):

@@ -119,6 +119,8 @@ def test_the_log_as_requested(tmp_path):
         "2 3 0 0 2 -1 -1 2 9",
         "3 4 0 -1 2 -1 -1 2 9",
         "4 7 0 5 1 -1 -1 1 9",
+        "4 7 0 2 1 -1 -1 1 9 -1 2",
+        "4 7 0 3 1 -1 -1 1 9 -1 3",
     )
     log.write_text("\n".join(lines) + "\n")
     requested = experiment.Workload("KTH-SP2 as requested", log=str(log), slot_s=1).instance()

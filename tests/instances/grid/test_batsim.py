@@ -4,6 +4,7 @@ import copy
 import csv
 import io
 import json
+from math import inf
 
 import pytest
 
@@ -30,6 +31,25 @@ def test_a_workload_is_read():
     assert from_batsim(WORKLOAD, slot_s=60, nodes=9).instance.nodes == 9
 
 
+def test_a_job_ends_at_its_walltime():
+    """As job 3 of Batsim's first case study: a delay of 10 s and a walltime of 6 s."""
+    for walltime, length in ((6, 6), (6.5, 7), (10, 10), (11, 10), (-1, 10), (-1.0, 10), (None, 10)):
+        job = {"id": "3", "subtime": 1, "res": 2, "profile": "delay10", "walltime": walltime}
+        document = {"nb_res": 4, "jobs": [job], "profiles": {"delay10": {"type": "DelayProfile", "delay": 10}}}
+        read = from_batsim(document, slot_s=1)
+        assert (list(read.instance.rows()), read.stopped) == ([(1, 2, length)], length < 10)
+
+
+def test_missing_fields_are_called_missing():
+    document = copy.deepcopy(WORKLOAD)
+    del document["nb_res"]
+    with pytest.raises(InputError, match="nb_res: missing, expected it or --nodes"):
+        from_batsim(document, slot_s=60)
+    del document["jobs"][0]["subtime"]
+    with pytest.raises(InputError, match=r"jobs\[0\].subtime: missing, expected seconds"):
+        from_batsim(document, slot_s=60, nodes=4)
+
+
 def test_decimal_times_are_exact():
     document = copy.deepcopy(WORKLOAD)
     document["jobs"][0]["subtime"] = 0.3  # the nearest binary fraction is below 3/10, and that of 1.1 is above 11/10
@@ -51,7 +71,16 @@ def test_a_written_workload_reads_back_equal():
         (("profiles",), [], "profiles"),
         (("nb_res",), 0, "nb_res"),
         (("jobs", 0), 5, "jobs[0]"),
+        (("jobs",), [], "jobs"),
+        (("nb_res",), None, "nb_res"),
+        (("jobs", 0, "walltime"), 0, "jobs[0].walltime"),
+        (("jobs", 0, "walltime"), -2, "jobs[0].walltime"),
+        (("jobs", 0, "walltime"), inf, "jobs[0].walltime"),
+        (("jobs", 0, "walltime"), "60", "jobs[0].walltime"),
+        (("jobs", 0, "id"), True, "jobs[0].id"),
         (("jobs", 0, "id"), None, "jobs[0].id"),
+        (("jobs", 1, "subtime"), inf, "jobs[1].subtime"),
+        (("profiles", "short", "delay"), inf, "profiles.short.delay"),
         (("jobs", 0, "id"), "7", "jobs[1].id"),
         (("jobs", 1, "res"), 1.0, "jobs[1].res"),
         (("jobs", 1, "res"), 5, "jobs[1].res"),

@@ -6,7 +6,7 @@ import pytest
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid.packaged_log import kth_sp2
-from hindsched.instances.grid.workloads import import_log
+from hindsched.instances.grid.workloads import KINDS, import_log
 
 #: Columns: job, submit, wait, run, processors, cpu, memory, requested processors.
 LOG = """; a comment; of any length
@@ -35,8 +35,6 @@ def test_columns_order_and_rounding(log):
     assert rows(log, slot_s=1) == [(0, 1, 59), (10, 2, 60), (10, 3, 61), (71, 2, 1)]
     assert rows(log, first=1) == [(0, 2, 1), (0, 3, 2), (2, 2, 1)]
     assert rows(log, first=1, count=2) == [(0, 2, 1), (0, 3, 2)]
-    assert rows(log, first=4) == []
-    assert rows(log, count=0) == []
 
 
 def test_gaps_are_compressed_and_lengths_are_not(log):
@@ -68,10 +66,97 @@ def test_unusable_lines_are_counted_under_the_first_reason(tmp_path):
     lines += ["6 0 0 1 3.0 0 0 0"]
     path.write_text("\n".join(lines))
     found = import_log(path, nodes=4, slot_s=60)
-    assert found.unusable == {"no_submit": 1, "no_run_time": 2, "no_width": 2}
+    assert found.unusable == {"partial": 0, "no_submit": 1, "no_run_time": 2, "no_width": 2}
     assert list(found.instance.rows()) == [(0, 3, 1)]
-    path.write_text("; nothing\n")
-    assert len(import_log(path, nodes=4, slot_s=60).instance) == 0
+    assert found.summary == (
+        "jobs: 1 of 6 lines; left out: 1 without a submission, 2 without a run time, 2 without a number of processors"
+    )
+
+
+#: A job of 300 s that was preempted once, with both parts, and another job.
+PREEMPTED = """; MaxProcs: 8
+1 0 10 300 4 -1 -1 4 600 -1 1 1 1 -1 1 -1 -1 -1
+1 0 10 100 4 -1 -1 4 600 -1 2 1 1 -1 1 -1 -1 -1
+1 0 20 200 4 -1 -1 4 600 -1 3 1 1 -1 1 -1 -1 -1
+2 60 0 100 2 -1 -1 2 200 -1 1 1 1 -1 1 -1 -1 -1
+"""
+
+
+@pytest.mark.parametrize("kind", ["swf", "gwf"])
+@pytest.mark.parametrize("last", [3, 4])
+def test_partial_executions_are_left_out(tmp_path, kind, last):
+    path = tmp_path / "log"
+    path.write_text(PREEMPTED.replace(" -1 3 1 1 -1", f" -1 {last}.0 1 1 -1").replace(";", KINDS[kind]))
+    found = import_log(path, slot_s=1, kind=kind)
+    assert (found.instance.nodes, list(found.instance.rows())) == (8, [(0, 4, 300), (60, 2, 100)])
+    assert found.unusable["partial"] == 2
+    assert found.summary == "jobs: 2 of 4 lines; left out: 2 partial executions (status 2 to 4)"
+
+
+def test_failed_cancelled_and_unknown_jobs_are_whole(tmp_path):
+    path = tmp_path / "log"
+    for status in (-1, 0, 1, 5):
+        path.write_text(f"1 0 10 300 4 -1 -1 4 600 -1 {status} 1 1 -1 1 -1 -1 -1\n")
+        assert rows(path, slot_s=1) == [(0, 4, 300)]
+    for status in (-2, 6, 2.5, "ok"):
+        path.write_text(f"1 0 10 300 4 -1 -1 4 600 -1 {status} 1 1 -1 1 -1 -1 -1\n")
+        with pytest.raises(InputError, match=r"line 1: status .* in column 11, expected"):
+            rows(path)
+
+
+def test_what_is_doubtful_is_counted(tmp_path):
+    path = tmp_path / "log"
+    path.write_text(PREEMPTED + "2 70 0 9 -1 -1 -1 1\n3 80 0 9 1 -1 -1 1 9 -1 2\n4 90 0 9 1 -1 -1 1\n")
+    summary = import_log(path, nodes=4, slot_s=1, count=3).summary
+    assert summary == (
+        "jobs: 3 of 7 lines; left out: 3 partial executions (status 2 to 4), 1 outside the window; "
+        "1 with the number of processors requested, since no other is known; 1 with the job number of another; "
+        "1 in partial executions only; 4 nodes, but MaxProcs 8 in the header"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["; only comments\n", PREEMPTED[:14], PREEMPTED.replace(" 300 ", " -1 ").replace("\n2 60 0 100", "\n2 -1 0 100")],
+)
+def test_a_log_without_a_job_is_refused(tmp_path, text):
+    path = tmp_path / "log"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"log: jobs: 0 of \d lines.*; expected at least one job"):
+        rows(path)
+
+
+def test_a_window_without_a_job_is_refused(log):
+    for window in ({"first": 4}, {"count": 0}):
+        with pytest.raises(InputError, match="jobs: 0 of 4 lines; left out: 4 outside the window; expected at least"):
+            rows(log, **window)
+    with pytest.raises(InputError, match="jobs: 0 of 4 lines; left out: 3 outside the window, 1 wider than the grid"):
+        rows(log, nodes=2, first=2, count=1, wide="drop")
+    with pytest.raises(InputError, match="kth_sp2: 0 of 1500 jobs in the window"):
+        kth_sp2(first=1500)
+
+
+def test_the_nodes_are_given_or_in_the_header(log):
+    with pytest.raises(InputError, match=r"log.swf: nodes: missing, expected it \(--nodes\) or MaxProcs in the header"):
+        rows(log, nodes=None)
+    log.write_text("; MaxProcs: 9\n;MaxProcs: 8\n" + LOG)
+    with pytest.raises(InputError, match="nodes: missing"):
+        rows(log, nodes=None)
+
+
+def test_a_file_of_another_kind_is_recognised(log):
+    log.write_text(PREEMPTED.replace(";", "#"))
+    with pytest.raises(InputError, match="line 1: 3 columns, expected at least 8; it looks like --kind gwf"):
+        rows(log)
+    log.write_text('{"nb_res":4}')
+    with pytest.raises(InputError, match="it looks like --kind batsim"):
+        rows(log)
+
+
+def test_times_beyond_all_slots_name_the_file(log):
+    log.write_text("1 0 0 1e60 1 -1 -1 1\n")
+    with pytest.raises(InputError, match=r"log.swf: jobs\[0\].length: "):
+        rows(log)
 
 
 def test_jobs_wider_than_the_grid(log):
