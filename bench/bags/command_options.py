@@ -19,28 +19,22 @@ __all__ = ["OPTIONS"]
 
 def _bag(*, tasks_needed: bool = False) -> list[click.Option]:
     """Return the options for a bag."""
-    tasks: Given = {"required": True} if tasks_needed else {"default": 25, "show_default": True}
+    tasks: Given = {"required": True} if tasks_needed else {"default": 25}
     return [
         click.Option(["--tasks"], type=POSITIVE, help="n, number of tasks.", **tasks),
         click.Option(
             ["--reference", "reference_s"],
             type=POSITIVE,
             default=1800,
-            show_default=True,
             help="R, CPU seconds of a task on the reference machine.",
         ),
         click.Option(
-            ["--checkpoints"],
-            type=COUNT,
-            default=0,
-            show_default=True,
-            help="Number of checkpoints of a task, k - 1. Paper: 0, 1, 9.",
+            ["--checkpoints"], type=COUNT, default=0, help="Number of checkpoints of a task, k - 1. Paper: 0, 1, 9."
         ),
         click.Option(
             ["--store"],
             type=click.Choice([str(store) for store in Store]),
             default=str(Store.SHARED),
-            show_default=True,
             help="Machines that can resume from a saved state: all, or the one that saved it.",
         ),
     ]
@@ -48,19 +42,9 @@ def _bag(*, tasks_needed: bool = False) -> list[click.Option]:
 
 _ON_DEMAND = click.Option(["--on-demand"], is_flag=True, help="Allow saves at any time.")
 _SET = click.Option(
-    ["--set", "machines"],
-    type=click.Choice(list(SETS)),
-    default="M01",
-    show_default=True,
-    help="Set of machines in the paper.",
+    ["--set", "machines"], type=click.Choice(list(SETS)), default="M01", help="Set of machines in the paper."
 )
-_MIX = click.Option(
-    ["--mix"],
-    type=click.Choice(MIXES),
-    default=MIXES[0],
-    show_default=True,
-    help="Arrangement of machine types in M04.",
-)
+_MIX = click.Option(["--mix"], type=click.Choice(MIXES), default=MIXES[0], help="Arrangement of machine types in M04.")
 _RUN = [
     click.Option(
         ["--predictor"],
@@ -92,14 +76,8 @@ _GENERATE = [
     click.Option(
         ["--slots"], type=POSITIVE, help="N, number of slots.  [default: to the end of 28080; 8 with --small]"
     ),
-    click.Option(
-        ["--start"],
-        type=COUNT,
-        default=0,
-        show_default=True,
-        help="First slot of the trace, from Monday 0:00.",
-    ),
-    click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Seed of the trace."),
+    click.Option(["--start"], type=COUNT, default=0, help="First slot of the trace, from Monday 0:00."),
+    click.Option(["--seed"], type=COUNT, default=0, help="Seed of the trace."),
     click.Option(
         ["--small"],
         is_flag=True,
@@ -110,13 +88,7 @@ _IMPORT = [
     click.Option(["--slot", "slot_s"], required=True, metavar="S", help="Seconds of a slot."),
     *_bag(tasks_needed=True),
     _ON_DEMAND,
-    click.Option(
-        ["--kinds"],
-        default="D",
-        show_default=True,
-        metavar="D|ABCD...",
-        help="Type of all machines, or of each machine.",
-    ),
+    click.Option(["--kinds"], default="D", metavar="D|ABCD...", help="Type of all machines, or of each machine."),
     click.Option(
         ["--start"], metavar="TIME", help="Begin of slot 0: UNIX seconds or an ISO date.  [default: earliest]"
     ),
@@ -129,7 +101,6 @@ _IMPORT = [
         ["--absent"],
         type=click.Choice(["down", "reclaimed"]),
         default="down",
-        show_default=True,
         help="State of a node that is not available.",
     ),
 ]
@@ -149,36 +120,23 @@ _SCORE = [
     _SET,
     *_bag(),
     _MIX,
-    click.Option(
-        ["--starts"],
-        type=POSITIVE,
-        default=10,
-        show_default=True,
-        help="Number of starts on weekdays, and on weekends.",
-    ),
+    click.Option(["--starts"], type=POSITIVE, default=10, help="Number of starts on weekdays, and on weekends."),
     *_RUN,
 ]
 
 _REPRODUCE = [
     click.Option(
-        ["--starts", "number"],
-        type=POSITIVE,
-        default=40,
-        show_default=True,
-        help="Number of starts on weekdays, and on weekends.",
+        ["--starts", "number"], type=POSITIVE, default=40, help="Number of starts on weekdays, and on weekends."
     ),
     click.Option(
         ["--time-limit", "time_limit_s"],
         type=ABOVE_ZERO,
         default=30.0,
-        show_default=True,
         metavar="S",
         help="Time limit of each optimum, in seconds.",
     ),
-    click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Seed of the substitute trace."),
-    click.Option(
-        ["--real/--no-real"], default=True, show_default=True, help="Whether to include nine zones of real machines."
-    ),
+    click.Option(["--seed"], type=COUNT, default=0, help="Seed of the substitute trace."),
+    click.Option(["--real/--no-real"], default=True, help="Whether to include nine zones of real machines."),
 ]
 
 #: By command.

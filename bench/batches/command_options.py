@@ -36,41 +36,28 @@ DURATION = _Duration()
 
 def _points(workers: int | None, tasks: int, batches: int) -> list[click.Option]:
     found = [
-        click.Option(
-            ["--tasks"], type=POSITIVE, default=tasks, show_default=True, help="N, number of tasks of a batch."
-        ),
+        click.Option(["--tasks"], type=POSITIVE, default=tasks, help="N, number of tasks of a batch."),
         click.Option(
             ["--deadline", "deadline_s"],
             type=DURATION,
             default="4h",
-            show_default=True,
             help="Time from a batch's submission to its deadline.",
         ),
-        click.Option(["--c"], type=DURATION, default="30m", show_default=True, help="Mean computing time of a task."),
-        click.Option(
-            ["--batches"], type=POSITIVE, default=batches, show_default=True, help="M, number of consecutive batches."
-        ),
-        click.Option(
-            ["--first-day"], type=COUNT, default=153, show_default=True, help="Day of the first submission, from 0."
-        ),
+        click.Option(["--c"], type=DURATION, default="30m", help="Mean computing time of a task."),
+        click.Option(["--batches"], type=POSITIVE, default=batches, help="M, number of consecutive batches."),
+        click.Option(["--first-day"], type=COUNT, default=153, help="Day of the first submission, from 0."),
         click.Option(["--homogeneous"], is_flag=True, help="Give all workers the same speed."),
     ]
     if workers is not None:
-        option = click.Option(
-            ["--workers"], type=POSITIVE, default=workers, show_default=True, help="W, number of workers."
-        )
+        option = click.Option(["--workers"], type=POSITIVE, default=workers, help="W, number of workers.")
         found.insert(0, option)
     return found
 
 
 _LEAD = click.Option(
-    ["--lead", "lead_s"],
-    type=DURATION,
-    default="7d",
-    show_default=True,
-    help="Time from the begin of the run to the first submission.",
+    ["--lead", "lead_s"], type=DURATION, default="7d", help="Time from the begin of the run to the first submission."
 )
-_SEED = click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Seed of the workers.")
+_SEED = click.Option(["--seed"], type=COUNT, default=0, help="Seed of the workers.")
 _COMPUTE = click.Option(
     ["--compute"],
     type=click.Choice([str(kind) for kind in Compute]),
@@ -96,7 +83,7 @@ OPTIONS: Mapping[str, Sequence[click.Option]] = {
         *trace_options(),
         *_points(None, 1024, 256),
         _LEAD,
-        click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Seed of the speeds of the workers."),
+        click.Option(["--seed"], type=COUNT, default=0, help="Seed of the speeds of the workers."),
         click.Option(["--origin"], type=int, help="UNIX second that becomes second 0.  [default: the trace's begin]"),
         _COMPUTE,
     ],
@@ -110,15 +97,12 @@ OPTIONS: Mapping[str, Sequence[click.Option]] = {
     ],
     "check": [_OF],
     "reproduce": [
-        click.Option(
-            ["--days"], type=NUMBERS, default="153,214,275", show_default=True, help="Days of the first submission."
-        ),
-        click.Option(["--batches"], type=POSITIVE, default=256, show_default=True, help="M, number of batches."),
+        click.Option(["--days"], type=NUMBERS, default="153,214,275", help="Days of the first submission."),
+        click.Option(["--batches"], type=POSITIVE, default=256, help="M, number of batches."),
         click.Option(
             ["--scale"],
             type=Number(min=0, min_open=True, max=1),
             default=1.0,
-            show_default=True,
             help="Share of the 37,472 workers and of the tasks per batch.",
         ),
         _SEED,
@@ -126,6 +110,6 @@ OPTIONS: Mapping[str, Sequence[click.Option]] = {
     ],
     "score": [
         *_points(400, 16, 12),
-        click.Option(["--draws"], type=POSITIVE, default=3, show_default=True, help="Number of draws of workers."),
+        click.Option(["--draws"], type=POSITIVE, default=3, help="Number of draws of workers."),
     ],
 }

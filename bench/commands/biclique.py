@@ -31,7 +31,6 @@ _COLUMNS = ("file", "exists", "v", "w")
     "--via",
     type=click.Choice(["direct", "mu1", "muinf"]),
     default="direct",
-    show_default=True,
     help="Search the graph directly, or through a reduction to scheduling.",
 )
 @options.solver

@@ -20,9 +20,7 @@ _META = "hindsched.family"
 #: The format in a file, and the number of bytes from its beginning that are searched.
 _FORMAT, _HEAD = re.compile(rb'"format"\s*:\s*"([^"]*)"'), 4096
 
-family_option = click.option(
-    "--family", default="coupled", show_default=True, metavar="NAME", help="Family of problems."
-)
+family_option = click.option("--family", default="coupled", metavar="NAME", help="Family of problems.")
 
 
 class FamilyCommand(click.Command):

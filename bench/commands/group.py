@@ -14,6 +14,7 @@ from hindsched.bench.commands.generate import generate
 from hindsched.bench.commands.import_ import import_
 from hindsched.bench.commands.leaderboard import leaderboard
 from hindsched.bench.commands.online_optimum import online_optimum
+from hindsched.bench.commands.options import CONTEXT
 from hindsched.bench.commands.recheck import recheck
 from hindsched.bench.commands.reduce import reduce
 from hindsched.bench.commands.report import report
@@ -29,7 +30,7 @@ from hindsched.bench.commands.verify.solvers import verify_solvers
 __all__ = ["hindsched"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(context_settings=CONTEXT)
 @click.version_option(package_name="hindsched", prog_name="hindsched")
 def hindsched() -> None:
     """Compare on-line schedulers on volatile machines with the exact optimum in hindsight."""

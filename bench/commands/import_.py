@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from hindsched.bench.commands import options
 from hindsched.bench.commands.by_family import FamilyCommand, family_option
 from hindsched.bench.family import family_named
 from hindsched.bench.output_files import write_instance
@@ -13,7 +14,7 @@ from hindsched.bench.shared_types import Row
 @click.command("import", cls=FamilyCommand, short_help="Make an instance from a trace of real machines.")
 @click.argument("traces", nargs=-1, required=True, metavar="TRACE...")
 @family_option
-@click.option("-o", "--output", default="-", metavar="FILE", help="Output file.  [default: standard output]")
+@options.output
 def import_(traces: tuple[str, ...], family: str, output: str, own: Row) -> None:
     """Make an instance from a trace.
 

@@ -23,15 +23,12 @@ from hindsched.bench.shared_types import Row
     metavar="NAME|all|FILE.py:CLASS",
     help="A policy to compare. May be given several times.  [default: E-IE]",
 )
-@click.option("--paths", type=options.SEVERAL, default=300, show_default=True, help="Number of sampled futures.")
-@click.option(
-    "--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the futures and of random policies."
-)
+@click.option("--paths", type=options.SEVERAL, default=300, help="Number of sampled futures.")
+@click.option("--seed", type=options.COUNT, default=0, help="Seed of the futures and of random policies.")
 @click.option(
     "--tolerance",
     type=options.Number(min=1e-12, max=0.1),
     default=1e-6,
-    show_default=True,
     metavar="SHARE",
     help="Relative gap of the bounds on the on-line optimum.",
 )
@@ -39,7 +36,6 @@ from hindsched.bench.shared_types import Row
     "--most-states",
     type=options.POSITIVE,
     default=500_000_000,
-    show_default=True,
     help="Skip the on-line optimum above this number of states; a state takes about ten bytes.",
 )
 @click.option("--bound", "is_charged", is_flag=True, help="Add a lower bound that needs no Markov decision process.")

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 __all__ = [
     "ABOVE_ZERO",
+    "CONTEXT",
     "COUNT",
     "FOLDER",
     "LARGEST",
@@ -28,6 +29,7 @@ __all__ = [
     "given_flags",
     "jobs",
     "kept_in",
+    "output",
     "points",
     "policies",
     "policy_seed",
@@ -40,6 +42,8 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: Settings of every group of commands: the help of an option shows its default.
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True}
 #: The largest seed: rows hold integers of 64 bits, and generators add small numbers to a seed.
 LARGEST = 2**62
 
@@ -169,8 +173,8 @@ ABOVE_ZERO = Number(min=0, min_open=True)
 FOLDER = _Folder(path_type=Path)
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
-policy_seed = click.option("--seed", type=COUNT, default=0, show_default=True, help="Seed of random policies.")
-solver = click.option("--solver", default="auto", show_default=True, metavar="NAME", help="Name of a solver, or auto.")
+policy_seed = click.option("--seed", type=COUNT, default=0, help="Seed of random policies.")
+solver = click.option("--solver", default="auto", metavar="NAME", help="Name of a solver, or auto.")
 results = click.option(
     "--results",
     type=FOLDER,
@@ -194,35 +198,31 @@ policies = click.option(
 )
 
 
-jobs = click.option("--jobs", type=POSITIVE, default=2, show_default=True, help="Number of processes.")
+output = click.option(
+    "-o",
+    "--output",
+    default="-",
+    show_default=False,
+    metavar="FILE",
+    help="Output file.  [default: standard output]",
+)
+jobs = click.option("--jobs", type=POSITIVE, default=2, help="Number of processes.")
 
 
 def points(wmins: str = "1-10") -> Callable[[F], F]:
     """Add --m, --n-com and --wmin: points of the experiment of `coupled`."""
     return _all_of(
-        click.option("--m", "ms", type=NUMBERS, default="5,10", show_default=True, help="Tasks per iteration."),
-        click.option(
-            "--n-com", "n_coms", type=NUMBERS, default="5,10,20", show_default=True, help="Workers served in a slot."
-        ),
-        click.option(
-            "--wmin", "wmins", type=NUMBERS, default=wmins, show_default=True, help="w is in [wmin, 10 wmin]."
-        ),
+        click.option("--m", "ms", type=NUMBERS, default="5,10", help="Tasks per iteration."),
+        click.option("--n-com", "n_coms", type=NUMBERS, default="5,10,20", help="Workers served in a slot."),
+        click.option("--wmin", "wmins", type=NUMBERS, default=wmins, help="w is in [wmin, 10 wmin]."),
     )
 
 
 def draws(trials: str = "0-9") -> Callable[[F], F]:
     """Add --scenarios and --trials: instances at a point of the experiment."""
     return _all_of(
-        click.option(
-            "--scenarios", type=NUMBERS, default="0-9", show_default=True, help="Scenarios: draws of the workers."
-        ),
-        click.option(
-            "--trials",
-            type=NUMBERS,
-            default=trials,
-            show_default=True,
-            help="Trials: draws of the states of a scenario.",
-        ),
+        click.option("--scenarios", type=NUMBERS, default="0-9", help="Scenarios: draws of the workers."),
+        click.option("--trials", type=NUMBERS, default=trials, help="Trials: draws of the states of a scenario."),
     )
 
 
@@ -239,9 +239,7 @@ def _all_of(*added: Callable[[F], F]) -> Callable[[F], F]:
 
 def kept_in(name: str) -> Callable[[F], F]:
     """Add --results with the default ``results/NAME``."""
-    return click.option(
-        "--results", type=FOLDER, default=Path("results") / name, show_default=True, help="Folder of the results."
-    )
+    return click.option("--results", type=FOLDER, default=Path("results") / name, help="Folder of the results.")
 
 
 def time_limit(default: float | None) -> Callable[[F], F]:
@@ -251,7 +249,6 @@ def time_limit(default: float | None) -> Callable[[F], F]:
         "time_limit_s",
         type=ABOVE_ZERO,
         default=default,
-        show_default=default is not None,
         metavar="S",
         help="Stop a solve after S seconds, with the best schedule and bound so far.",
     )

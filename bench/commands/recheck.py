@@ -12,11 +12,9 @@ from hindsched.bench.output import Table
 
 @click.command(short_help="Recompute rows of a campaign and compare.")
 @click.argument("results", type=options.FOLDER, metavar="RESULTS")
-@click.option("--sample", "count", type=options.POSITIVE, default=50, show_default=True, help="Number of rows.")
-@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the sample.")
-@click.option(
-    "--most-slots", type=options.POSITIVE, default=20_000, show_default=True, help="Skip runs with more slots."
-)
+@click.option("--sample", "count", type=options.POSITIVE, default=50, help="Number of rows.")
+@click.option("--seed", type=options.COUNT, default=0, help="Seed of the sample.")
+@click.option("--most-slots", type=options.POSITIVE, default=20_000, help="Skip runs with more slots.")
 @options.as_json
 def recheck(results: Path, count: int, seed: int, most_slots: int, as_json: bool) -> int:
     """Recompute a random sample of a campaign's runs by simpler and slower code.

@@ -19,7 +19,7 @@ from hindsched.bench.output_files import write_instance
     required=True,
     help="Workers that hold at most one task, or any number of tasks.",
 )
-@click.option("-o", "--output", default="-", metavar="FILE", help="Output file.  [default: standard output]")
+@options.output
 def reduce(graph: str, a: int, b: int, target: str, output: str) -> None:
     """Write an instance that is feasible if and only if GRAPH has a biclique with A nodes of V and B nodes of W.
 

@@ -20,17 +20,13 @@ if TYPE_CHECKING:
 @click.command(cls=FamilyCommand, short_help="Compare policies with the hindsight optimum.")
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @family_option
-@click.option(
-    "--seed", type=options.COUNT, default=0, show_default=True, help="Seed of instances and of random policies."
-)
+@click.option("--seed", type=options.COUNT, default=0, help="Seed of instances and of random policies.")
 @options.policies
 @options.run_options
 @options.solver
 @options.time_limit(60.0)
 @options.jobs
-@click.option(
-    "--results", type=options.FOLDER, default=Path("results/score"), show_default=True, help="Folder of the results."
-)
+@click.option("--results", type=options.FOLDER, default=Path("results/score"), help="Folder of the results.")
 @options.as_json
 def score(
     files: tuple[str, ...],

@@ -15,7 +15,7 @@ from hindsched.bench.shared_types import Row
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @options.solver
 @options.time_limit(None)
-@click.option("--threads", type=options.POSITIVE, default=1, show_default=True, help="Number of threads of a solver.")
+@click.option("--threads", type=options.POSITIVE, default=1, help="Number of threads of a solver.")
 @click.option(
     "--schedule",
     "out",

@@ -42,11 +42,11 @@ class _OneOrMany(click.ParamType[int | tuple[int, ...] | None]):
 def _point() -> list[click.Option]:
     """Return the options for a point of the paper's experiment."""
     return [
-        click.Option(["--m"], type=POSITIVE, default=5, show_default=True, help="Tasks per iteration."),
-        click.Option(["--n-com"], type=N_COM, default=10, show_default=True, help="Workers served in a slot."),
-        click.Option(["--wmin"], type=POSITIVE, default=1, show_default=True, help="w is in [wmin, 10 wmin]."),
-        click.Option(["--p"], type=POSITIVE, default=20, show_default=True, help="Workers."),
-        click.Option(["--iterations"], type=POSITIVE, default=10, show_default=True, help="K, number of iterations."),
+        click.Option(["--m"], type=POSITIVE, default=5, help="Tasks per iteration."),
+        click.Option(["--n-com"], type=N_COM, default=10, help="Workers served in a slot."),
+        click.Option(["--wmin"], type=POSITIVE, default=1, help="w is in [wmin, 10 wmin]."),
+        click.Option(["--p"], type=POSITIVE, default=20, help="Workers."),
+        click.Option(["--iterations"], type=POSITIVE, default=10, help="K, number of iterations."),
     ]
 
 
@@ -80,10 +80,10 @@ def _of_runs() -> list[click.Option]:
 
 
 _SCENARIO = [
-    click.Option(["--scenario"], type=COUNT, default=0, show_default=True, help="Number of the draw of workers."),
-    click.Option(["--trial"], type=COUNT, default=0, show_default=True, help="Number of the draw of their states."),
+    click.Option(["--scenario"], type=COUNT, default=0, help="Number of the draw of workers."),
+    click.Option(["--trial"], type=COUNT, default=0, help="Number of the draw of their states."),
     click.Option(["--slots"], type=POSITIVE, help="N, number of slots.  [default: 10000; 12 with --small]"),
-    click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Seed of the whole experiment."),
+    click.Option(["--seed"], type=COUNT, default=0, help="Seed of the whole experiment."),
     click.Option(
         ["--small"],
         is_flag=True,
@@ -109,22 +109,19 @@ _IMPORT = [
     ),
     click.Option(["--nodes"], metavar="K|NAME,...", help="Number of nodes, or their names.  [default: all]"),
     *trace_options(),
-    click.Option(
-        ["--absent"], type=_ABSENCE, default="down", show_default=True, help="State of a node that is not available."
-    ),
+    click.Option(["--absent"], type=_ABSENCE, default="down", help="State of a node that is not available."),
     click.Option(
         ["--unobserved"],
         type=click.Choice(["refuse", "down", "reclaimed"]),
         default="refuse",
-        show_default=True,
         help="State of a node while it is not observed.",
     ),
     click.Option(["--m"], type=POSITIVE, required=True, help="Tasks per iteration."),
-    click.Option(["--iterations"], type=POSITIVE, default=10, show_default=True, help="K, number of iterations."),
+    click.Option(["--iterations"], type=POSITIVE, default=10, help="K, number of iterations."),
     click.Option(["--n-com"], type=N_COM, help="Workers served in a slot.  [default: none, unbounded]"),
-    click.Option(["--t-prog"], type=COUNT, default=0, show_default=True, help="Slots to receive the program."),
-    click.Option(["--t-data"], type=COUNT, default=0, show_default=True, help="Slots to receive the data of a task."),
-    click.Option(["--w"], type=_OneOrMany(), default=1, show_default=True, help="Slots to compute a task."),
+    click.Option(["--t-prog"], type=COUNT, default=0, help="Slots to receive the program."),
+    click.Option(["--t-data"], type=COUNT, default=0, help="Slots to receive the data of a task."),
+    click.Option(["--w"], type=_OneOrMany(), default=1, help="Slots to compute a task."),
     click.Option(["--mu"], type=_OneOrMany(), help="Largest number of tasks of a worker.  [default: unbounded]"),
 ]
 _SOLVE = [
@@ -148,17 +145,9 @@ _SOLVE = [
 ]
 _SCORE = [
     *_point(),
-    click.Option(
-        ["--scenarios"], type=POSITIVE, default=10, show_default=True, help="Number of scenarios: draws of the workers."
-    ),
-    click.Option(
-        ["--trials"],
-        type=POSITIVE,
-        default=2,
-        show_default=True,
-        help="Number of trials: draws of the states per scenario.",
-    ),
-    click.Option(["--slots"], type=POSITIVE, default=5_000, show_default=True, help="N, number of slots."),
+    click.Option(["--scenarios"], type=POSITIVE, default=10, help="Number of scenarios: draws of the workers."),
+    click.Option(["--trials"], type=POSITIVE, default=2, help="Number of trials: draws of the states per scenario."),
+    click.Option(["--slots"], type=POSITIVE, default=5_000, help="N, number of slots."),
     *_of_runs(),
 ]
 
@@ -167,45 +156,31 @@ _READINGS = (
     *("held-frozen", "candidate-fresh", "frozen"),
 )
 _REPRODUCE = [
-    click.Option(["--m", "ms"], type=NUMBERS, default="5,10", show_default=True, help="Tasks per iteration."),
-    click.Option(["--n-com", "n_coms"], type=NUMBERS, default="5,10,20", show_default=True, help="Workers served."),
-    click.Option(["--wmin", "wmins"], type=NUMBERS, default="1-10", show_default=True, help="w is in [wmin, 10 wmin]."),
-    click.Option(
-        ["--scenarios"],
-        type=NUMBERS,
-        default="0-9",
-        show_default=True,
-        help="Number of scenarios: draws of the workers.",
-    ),
-    click.Option(
-        ["--trials"], type=NUMBERS, default="0-9", show_default=True, help="Trials: draws of the states of a scenario."
-    ),
-    click.Option(["--slots"], type=POSITIVE, default=1_000_000, show_default=True, help="Slot limit of a run."),
-    click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Seed of the experiment."),
+    click.Option(["--m", "ms"], type=NUMBERS, default="5,10", help="Tasks per iteration."),
+    click.Option(["--n-com", "n_coms"], type=NUMBERS, default="5,10,20", help="Workers served."),
+    click.Option(["--wmin", "wmins"], type=NUMBERS, default="1-10", help="w is in [wmin, 10 wmin]."),
+    click.Option(["--scenarios"], type=NUMBERS, default="0-9", help="Number of scenarios: draws of the workers."),
+    click.Option(["--trials"], type=NUMBERS, default="0-9", help="Trials: draws of the states of a scenario."),
+    click.Option(["--slots"], type=POSITIVE, default=1_000_000, help="Slot limit of a run."),
+    click.Option(["--seed"], type=COUNT, default=0, help="Seed of the experiment."),
     click.Option(
         ["--reading", "readings"],
         type=click.Choice([*_READINGS, "all"]),
         metavar="NAME|all",
         multiple=True,
         default=("printed", "conditional"),
-        show_default=True,
         help=f"Interpretation of the paper: {', '.join(_READINGS)}. May be given several times.",
     ),
     click.Option(
         ["--printed", "figures"], metavar="FILE.csv", help="Published figures to compare with.  [default: the paper's]"
     ),
     click.Option(
-        ["--check-slots"],
-        type=POSITIVE,
-        default=2_000,
-        show_default=True,
-        help="Number of slots of a run that the checker replays.",
+        ["--check-slots"], type=POSITIVE, default=2_000, help="Number of slots of a run that the checker replays."
     ),
     click.Option(
         ["--time-limit", "time_limit_s"],
         type=ABOVE_ZERO,
         default=600.0,
-        show_default=True,
         metavar="S",
         help="Stop a solve after S seconds, with the best schedule and bound so far.",
     ),

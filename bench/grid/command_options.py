@@ -44,15 +44,14 @@ def _of_runs() -> list[click.Option]:
 
 def _of_workload(nodes: int, jobs: int, *, name: str) -> list[click.Option]:
     return [
-        click.Option(["--nodes"], type=POSITIVE, default=nodes, show_default=True, help="M, number of nodes."),
-        click.Option(["--slot", "slot_s"], type=POSITIVE, default=60, show_default=True, help="Seconds of a slot."),
-        click.Option([name, "num_jobs"], type=POSITIVE, default=jobs, show_default=True, help="Number of jobs."),
-        click.Option(["--load"], type=ABOVE_ZERO, default=0.28, show_default=True, help="Utilisation of the grid."),
+        click.Option(["--nodes"], type=POSITIVE, default=nodes, help="M, number of nodes."),
+        click.Option(["--slot", "slot_s"], type=POSITIVE, default=60, help="Seconds of a slot."),
+        click.Option([name, "num_jobs"], type=POSITIVE, default=jobs, help="Number of jobs."),
+        click.Option(["--load"], type=ABOVE_ZERO, default=0.28, help="Utilisation of the grid."),
         click.Option(
             ["--mix"],
             type=click.Choice(_MIXES),
             default=_MIXES[0],
-            show_default=True,
             help="Widths of jobs: mean 14, some wider than a neighbourhood; or mean 3.7.",
         ),
     ]
@@ -63,21 +62,17 @@ _IMPORT = [
         ["--kind"],
         type=click.Choice(_KINDS),
         default=_KINDS[0],
-        show_default=True,
         help="Format: Standard Workload Format, Grid Workload Format, or Batsim.",
     ),
     click.Option(["--nodes"], type=POSITIVE, help="M, number of nodes.  [default: as in a workload of Batsim]"),
     click.Option(["--slot", "slot_s"], type=POSITIVE, required=True, help="Seconds of a slot."),
-    click.Option(
-        ["--compress"], default="1", show_default=True, metavar="A/B", help="Factor of the times between submissions."
-    ),
-    click.Option(["--first"], type=COUNT, default=0, show_default=True, help="Number of jobs to skip."),
+    click.Option(["--compress"], default="1", metavar="A/B", help="Factor of the times between submissions."),
+    click.Option(["--first"], type=COUNT, default=0, help="Number of jobs to skip."),
     click.Option(["--count"], type=COUNT, help="Number of jobs to read.  [default: all]"),
     click.Option(
         ["--wide"],
         type=click.Choice(["refuse", "drop"]),
         default="refuse",
-        show_default=True,
         help="How to treat jobs wider than the grid.",
     ),
 ]
@@ -86,26 +81,25 @@ _IMPORT = [
 OPTIONS: Mapping[str, Sequence[click.Option]] = {
     "generate": [
         *_of_workload(5000, 1000, name="--jobs"),
-        click.Option(["--seed"], type=COUNT, default=0, show_default=True, help="Seed."),
+        click.Option(["--seed"], type=COUNT, default=0, help="Seed."),
     ],
     "import": _IMPORT,
     "solve": [bound_option()],
     "simulate": _of_runs(),
     "score": [
         *_of_workload(32, 40, name="--count"),
-        click.Option(["--draws"], type=POSITIVE, default=5, show_default=True, help="Number of random workloads."),
+        click.Option(["--draws"], type=POSITIVE, default=5, help="Number of random workloads."),
         *_of_runs(),
     ],
     "reproduce": [
-        click.Option(["--seeds"], type=NUMBERS, default="0-4", show_default=True, help="Seeds of workloads and runs."),
-        click.Option(["--scale"], type=ABOVE_ZERO, default=1.0, show_default=True, help="Share of the full length."),
+        click.Option(["--seeds"], type=NUMBERS, default="0-4", help="Seeds of workloads and runs."),
+        click.Option(["--scale"], type=ABOVE_ZERO, default=1.0, help="Share of the full length."),
         click.Option(["--log"], metavar="FILE", help="The complete log of KTH-SP2.  [default: 1,500 of its jobs]"),
         click.Option(["--narrow-seeds"], type=NUMBERS, help="Seeds of workloads with narrow jobs.  [default: --seeds]"),
         click.Option(
             ["--overlay-seeds"],
             type=NUMBERS,
             default="5-14",
-            show_default=True,
             help="Further seeds for the comparison of static and dynamic overlays.",
         ),
         click.Option(

@@ -6,6 +6,8 @@ from importlib import import_module
 
 import click
 
+from hindsched.bench.commands.options import CONTEXT
+
 __all__ = ["STUDIES", "studies"]
 
 #: Where each command is: module and attribute.
@@ -50,6 +52,6 @@ class _Studies(click.Group):
         return command
 
 
-@click.group(cls=_Studies, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(cls=_Studies, context_settings=CONTEXT)
 def studies() -> None:
     """Run the studies that the results in the documentation come from, or write the pages from their rows."""

@@ -13,15 +13,12 @@ from hindsched.instances.text_files import write_text
 
 
 @click.command("verify-bags", short_help="Test the theorems on bags.")
-@click.option(
-    "--instances", type=options.POSITIVE, default=1_000, show_default=True, help="Number of random instances."
-)
-@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the instances.")
+@click.option("--instances", type=options.POSITIVE, default=1_000, help="Number of random instances.")
+@click.option("--seed", type=options.COUNT, default=0, help="Seed of the instances.")
 @click.option(
     "--failures",
     type=options.FOLDER,
     default=Path("results/verify-bags"),
-    show_default=True,
     help="Folder for an instance that contradicts a theorem.",
 )
 @click.option(

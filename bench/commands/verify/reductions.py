@@ -28,17 +28,14 @@ _COLUMNS = {
     metavar="KIND",
     help="A kind of graphs. May be given several times.  [default: all]",
 )
-@click.option(
-    "--graphs", type=options.POSITIVE, default=5_000, show_default=True, help="Number of graphs of each generated kind."
-)
+@click.option("--graphs", type=options.POSITIVE, default=5_000, help="Number of graphs of each generated kind.")
 @click.option("--labelled", is_flag=True, help="Every small 0/1 matrix, not one per isomorphism class.")
-@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the generated graphs.")
+@click.option("--seed", type=options.COUNT, default=0, help="Seed of the generated graphs.")
 @options.solver
 @click.option(
     "--failures",
     type=options.FOLDER,
     default=Path("results/verify-reductions"),
-    show_default=True,
     help="Folder for the graph of a counter-example.",
 )
 @options.results

@@ -12,15 +12,12 @@ from hindsched.bench.output_files import expect_folder
 
 
 @click.command("verify-simulator", short_help="Compare the two simulators.")
-@click.option(
-    "--instances", type=options.POSITIVE, default=1_000, show_default=True, help="Number of random instances."
-)
-@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the instances.")
+@click.option("--instances", type=options.POSITIVE, default=1_000, help="Number of random instances.")
+@click.option("--seed", type=options.COUNT, default=0, help="Seed of the instances.")
 @click.option(
     "--failures",
     type=options.FOLDER,
     default=Path("results/verify-simulator"),
-    show_default=True,
     help="Folder for an instance on which the simulators differ.",
 )
 @options.as_json

@@ -13,10 +13,8 @@ from hindsched.bench.output_files import expect_folder
 
 @click.command("verify-solvers", short_help="Compare the exact solvers.")
 @click.option("--general", is_flag=True, help="Solve the general problem, with communication.")
-@click.option(
-    "--instances", type=options.POSITIVE, default=10_000, show_default=True, help="Number of random instances."
-)
-@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the instances.")
+@click.option("--instances", type=options.POSITIVE, default=10_000, help="Number of random instances.")
+@click.option("--seed", type=options.COUNT, default=0, help="Seed of the instances.")
 @click.option(
     "--solver", "solvers", multiple=True, metavar="NAME", help="A solver. May be given several times.  [default: all]"
 )
@@ -24,7 +22,6 @@ from hindsched.bench.output_files import expect_folder
     "--failures",
     type=options.FOLDER,
     default=Path("results/verify-solvers"),
-    show_default=True,
     help="Folder for an instance on which solvers disagree.",
 )
 @options.results
