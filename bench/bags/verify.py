@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hindsched.bench.coupled.verify.failures import place_of
 from hindsched.bench.shared_types import Row
+from hindsched.bench.verification import Sample, place_of
 from hindsched.instances.bags import Instance, Store, check
 from hindsched.instances.bags.generate import small
 from hindsched.instances.errors import SelfCheckError
@@ -36,21 +35,13 @@ CLAIMS: Mapping[str, str] = {
 }
 
 
-def verify(
-    *, instances: int, seed: int = 0, failures: Path | None = None, step: Callable[[str], object] | None = None
-) -> Mapping[str, int]:
+def verify(sample: Sample) -> Mapping[str, int]:
     """Test every claim on random instances.
 
     Parameters
     ----------
-    instances
-        Number of instances.
-    seed
-        Seed of the instances.
-    failures
-        Folder for an instance that contradicts a claim.
-    step
-        Called after each instance.
+    sample
+        The numbers of the instances.
 
     Returns
     -------
@@ -63,24 +54,23 @@ def verify(
         At the first contradiction, with the claim and the instance.
     """
     done: Counter[str] = Counter(dict.fromkeys(CLAIMS, 0))
-    for number in range(instances):
-        one = _Case(number, seed, failures, done)
+    for number in sample.numbers:
+        one = _Case(number, sample, done)
         one.optima()
         one.runs()
         one.equal_machines()
         if number % 4 == 0:
             one.interval_graph()
-        if step is not None:
-            step(f"instance {number}")
+        sample.step(f"instance {number}")
     return dict(done)
 
 
 class _Case:
     """One random instance, and the counts of confirmations."""
 
-    def __init__(self, number: int, seed: int, failures: Path | None, done: Counter[str]) -> None:
-        self.number, self.seed, self.failures, self.done = number, seed, failures, done
-        self.draw = stream("bags", "verify", seed, number)
+    def __init__(self, number: int, sample: Sample, done: Counter[str]) -> None:
+        self.number, self.sample, self.done = number, sample, done
+        self.draw = stream("bags", "verify", sample.seed, number)
         segments = int(self.draw.choice([1, 2, 2, 3]))
         self.instance = small(
             int(self.draw.integers(1 << 30)),
@@ -98,7 +88,8 @@ class _Case:
     def expect(self, claim: str, holds: bool, instance: Instance, found: str) -> None:
         """Count a confirmation, or raise `SelfCheckError` for a contradiction."""
         if not holds:
-            where = place_of(instance, self.number, self.seed, folder=self.failures, name=f"{claim}.json")
+            folder, seed = self.sample.failures, self.sample.seed
+            where = place_of(instance, self.number, seed, folder=folder, name=f"{claim}.json")
             raise SelfCheckError(f"{where}: {CLAIMS[claim]}: contradicted: {found}")
         self.done[claim] += 1
 

@@ -22,10 +22,7 @@ from hindsched.bench.commands.reproduce import reproduce
 from hindsched.bench.commands.score import score
 from hindsched.bench.commands.simulate import simulate
 from hindsched.bench.commands.solve import solve
-from hindsched.bench.commands.verify.bags import verify_bags
-from hindsched.bench.commands.verify.reductions import verify_reductions
-from hindsched.bench.commands.verify.simulator import verify_simulator
-from hindsched.bench.commands.verify.solvers import verify_solvers
+from hindsched.bench.commands.verify import verify_bags, verify_reductions, verify_simulator, verify_solvers
 
 __all__ = ["hindsched"]
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 
-from hindsched.bench.coupled.verify.failures import place_of
+from hindsched.bench.verification import Sample
 from hindsched.instances.coupled import Instance
 from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.random_streams import stream
@@ -76,29 +75,15 @@ def random_instance(number: int, seed: int = 0) -> Instance:
     )
 
 
-def agree(
-    *,
-    instances: int,
-    first: int = 0,
-    seed: int = 0,
-    solvers: Sequence[str] | None = None,
-    failures: Path | None = None,
-    step: Callable[[str], None] = lambda note: None,
-) -> dict[str, int]:
-    """Solve many instances by every back end, with questions in turn, and compare the answers.
+def agree(sample: Sample, solvers: Sequence[str] | None = None) -> dict[str, int]:
+    """Solve random instances by every back end, with questions in turn, and compare the answers.
 
     Parameters
     ----------
-    instances, first
-        Number of instances, and the number of the first.
-    seed
-        Seed of the instances.
+    sample
+        The numbers of the instances.
     solvers
         Back ends by name; None: all that are available.
-    failures
-        Folder for an instance on which back ends disagree; None: it is not written.
-    step
-        Called with the question after each instance.
 
     Returns
     -------
@@ -112,23 +97,23 @@ def agree(
 
     Examples
     --------
-    >>> agree(instances=6, solvers=["plain", "brute"])
+    >>> agree(Sample(6), ["plain", "brute"])
     {'plain': 6, 'brute': 5}
     """
     solvers = available_backends() if solvers is None else solvers
     answered = dict.fromkeys(solvers, 0)
-    for number in range(first, first + instances):
-        instance = random_instance(number, seed)
+    for number in sample.numbers:
+        instance = random_instance(number, sample.seed)
         question = list(QUESTIONS)[number // 5 % len(QUESTIONS)]
         answers = {}
         for solver in solvers:
             if _applies(solver, question, instance):
                 answers[solver] = _checked(instance, QUESTIONS[question](instance, solver))
                 answered[solver] += 1
-        if len(set(answers.values())) > 1:
-            place = place_of(instance, number, seed, folder=failures, name=f"{question}-{seed}-{number}.json")
-            raise SelfCheckError(f"{place}: {question}: back ends disagree: {answers}")
-        step(question)
+        with sample.keeping(instance, number, question):
+            if len(set(answers.values())) > 1:
+                raise SelfCheckError(f"{question}: back ends disagree: {answers}")
+        sample.step(question)
     return answered
 
 

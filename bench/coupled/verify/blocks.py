@@ -11,8 +11,9 @@ from hindsched.bench.campaign.engine import Job, code_digest, run_jobs
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.coupled.verify.agreement import agree
 from hindsched.bench.coupled.verify.general_agreement import agree_in_general, general_solvers
-from hindsched.bench.coupled.verify.theorem import Count, num_graphs, verify_some
+from hindsched.bench.coupled.verify.theorem import Count, num_graphs, verify
 from hindsched.bench.shared_types import Row
+from hindsched.bench.verification import Sample
 from hindsched.offline.coupled.no_communication.team_solvers import BACKENDS, available_backends
 from hindsched.offline.solvers import AUTO, named
 
@@ -24,7 +25,7 @@ _BLOCK = 100  # graphs or instances: some seconds
 def verify_graphs(
     folder: Path, *, kinds: Sequence[str], graphs: int, labelled: bool, seed: int, solver: str, failures: Path
 ) -> dict[str, Count]:
-    """Do as `theorem.verify` does, and keep the counts of each block in the folder's journal."""
+    """Do as `theorem.verify` does for several kinds, and keep the counts of each block in the folder's journal."""
     if solver != AUTO:
         named(solver, BACKENDS)
     jobs: dict[str, list[Job]] = {}
@@ -48,13 +49,7 @@ def verify_graphs(
 
 
 def verify_instances(
-    folder: Path,
-    *,
-    general: bool = False,
-    instances: int,
-    seed: int,
-    solvers: Sequence[str] | None,
-    failures: Path,
+    folder: Path, sample: Sample, solvers: Sequence[str] | None, *, general: bool = False
 ) -> dict[str, int]:
     """Do as `agree`, or if ``general`` as `agree_in_general`, and keep the counts of every block in the journal."""
     if general:
@@ -66,12 +61,12 @@ def verify_instances(
     kind = "general" if general else "instances"
     jobs = [
         Job(
-            f"{kind}|{_code()}|{first}-{stop}|{seed}|{','.join(names)}",
+            f"{kind}|{_code()}|{first}-{stop}|{sample.seed}|{','.join(names)}",
             f"{first} to {stop - 1}",
             _agree_on_some,
-            (general, first, stop, seed, names, failures),
+            (general, first, stop, sample.seed, names, sample.failures),
         )
-        for first, stop in _blocks(instances)
+        for first, stop in _blocks(sample.instances)
     ]
     answered: Counter[str] = Counter(dict.fromkeys(names, 0))
     for row in _made("instances", {"": jobs}, folder)[""]:
@@ -94,10 +89,12 @@ def _code() -> str:
 
 
 def _verify_some(kind: str, first: int, stop: int, labelled: bool, seed: int, solver: str, failures: Path) -> Row:
-    count = verify_some(kind, range(first, stop), labelled=labelled, seed=seed, solver=solver, failures=failures)
+    count = verify(kind, range(first, stop), labelled=labelled, seed=seed, solver=solver, failures=failures)
     return {"count": asdict(count)}
 
 
-def _agree_on_some(general: bool, first: int, stop: int, seed: int, solvers: tuple[str, ...], failures: Path) -> Row:
+def _agree_on_some(
+    general: bool, first: int, stop: int, seed: int, solvers: tuple[str, ...], failures: Path | None
+) -> Row:
     compare = agree_in_general if general else agree
-    return {"answered": compare(instances=stop - first, first=first, seed=seed, solvers=solvers, failures=failures)}
+    return {"answered": compare(Sample(stop - first, first, seed, failures), solvers)}

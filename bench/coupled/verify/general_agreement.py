@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
-from hindsched.bench.coupled.verify.failures import place_of
+from hindsched.bench.verification import Sample
 from hindsched.instances import InputError, SelfCheckError
 from hindsched.instances.coupled import Instance
 from hindsched.instances.random_streams import stream
@@ -84,29 +83,15 @@ def general_solvers(names: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for name in _DEFAULT if name in available) if names is None else tuple(names)
 
 
-def agree_in_general(
-    *,
-    instances: int,
-    first: int = 0,
-    seed: int = 0,
-    solvers: Sequence[str] | None = None,
-    failures: Path | None = None,
-    step: Callable[[str], None] = lambda note: None,
-) -> dict[str, int]:
-    """Solve many instances by every solver, for each of `SETTINGS`, and compare status, value and bound.
+def agree_in_general(sample: Sample, solvers: Sequence[str] | None = None) -> dict[str, int]:
+    """Solve random instances by every solver, for each of `SETTINGS`, and compare status, value and bound.
 
     Parameters
     ----------
-    instances, first
-        Number of instances, and the number of the first.
-    seed
-        Seed of the instances.
+    sample
+        The numbers of the instances.
     solvers
         As for `general_solvers`.
-    failures
-        Folder for an instance on which solvers disagree; None: it is not written.
-    step
-        Called with the number of each instance.
 
     Returns
     -------
@@ -122,23 +107,20 @@ def agree_in_general(
 
     Examples
     --------
-    >>> agree_in_general(instances=6, solvers=["native", "native-in-rounds", "brute"])
+    >>> agree_in_general(Sample(6), ["native", "native-in-rounds", "brute"])
     {'native': 6, 'native-in-rounds': 6, 'brute': 1}
     """
     solvers = general_solvers(solvers)
     solved = dict.fromkeys(solvers, 0)
-    for number in range(first, first + instances):
-        instance = general_instance(number, seed)
+    for number in sample.numbers:
+        instance = general_instance(number, sample.seed)
         chosen = [name for name in solvers if name != "brute" or num_states(instance) <= _MOST_STATES]
-        try:
+        with sample.keeping(instance, number, "general"):
             for objective, stand_by in SETTINGS:
                 _compare(instance, objective, stand_by, chosen)
-        except SelfCheckError as defect:
-            place = place_of(instance, number, seed, folder=failures, name=f"general-{seed}-{number}.json")
-            raise SelfCheckError(f"{place}: {defect}") from defect
         for name in chosen:
             solved[name] += 1
-        step(f"instance {number}")
+        sample.step(f"instance {number}")
     return solved
 
 

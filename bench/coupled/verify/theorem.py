@@ -8,7 +8,7 @@ for; and a biclique of the graph maps to a schedule that passes the checker, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from math import comb
@@ -41,7 +41,6 @@ __all__ = [
     "easy_without_reclaimed",
     "num_graphs",
     "verify",
-    "verify_some",
     "why_reclaimed",
 ]
 
@@ -90,8 +89,9 @@ class Count:
 
 
 def verify(
+    kind: str,
+    numbers: range | None = None,
     *,
-    kinds: Iterable[str] = ALL_KINDS,
     graphs: int = 5_000,
     most: int = 4,
     labelled: bool = False,
@@ -99,15 +99,17 @@ def verify(
     solver: str = AUTO,
     failures: Path | None = None,
     step: Step = lambda kind: None,
-) -> dict[str, Count]:
-    """Verify both reductions; deterministic in its arguments.
+) -> Count:
+    """Verify both reductions on the graphs of a kind; deterministic in its arguments.
 
     Parameters
     ----------
-    kinds
+    kind
         ``small``, ``named`` or a name of `hindsched.bench.coupled.verify.graphs.KINDS`.
+    numbers
+        Numbers of the graphs; None: all of them.
     graphs
-        Number of graphs of each generated kind.
+        Number of graphs of a generated kind.
     most, labelled
         Sizes of the small graphs, and whether isomorphic ones are repeated (see `graphs.small`).
     seed
@@ -126,33 +128,13 @@ def verify(
 
     Examples
     --------
-    >>> verify(kinds=["small"], most=2)
-    {'small': Count(graphs=20, yes=20, no=98, lost_with_down=0)}
+    >>> verify("small", most=2)
+    Count(graphs=20, yes=20, no=98, lost_with_down=0)
     """
-    counts: dict[str, Count] = {}
-    for kind in kinds:
-        total = num_graphs(kind, graphs=graphs, most=most, labelled=labelled)
-        count = verify_some(
-            kind, range(total), most=most, labelled=labelled, seed=seed, solver=solver, failures=failures, step=step
-        )
-        counts.setdefault(kind, Count()).add(count)
-    return counts
-
-
-def verify_some(
-    kind: str,
-    numbers: range,
-    *,
-    most: int = 4,
-    labelled: bool = False,
-    seed: int = 0,
-    solver: str = AUTO,
-    failures: Path | None = None,
-    step: Step = lambda kind: None,
-) -> Count:
-    """Verify both reductions on the graphs of a kind with these numbers; other parameters are as for `verify`."""
     if solver != AUTO:
         named_solver(solver, BACKENDS)
+    if numbers is None:
+        numbers = range(num_graphs(kind, graphs=graphs, most=most, labelled=labelled))
     count = Count()
     for number, cases in zip(numbers, _graphs(kind, numbers.start, numbers.stop, most, labelled, seed), strict=True):
         for case in cases:

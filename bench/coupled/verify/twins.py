@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hindsched.bench.coupled.verify.failures import place_of
 from hindsched.bench.shared_types import Row
+from hindsched.bench.verification import Sample
 from hindsched.instances import Chain, check
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper, small
@@ -117,25 +115,13 @@ def compare_twins(instance: Instance, policy: str, **options: Any) -> Run:
     return fast
 
 
-def agree(
-    *,
-    instances: int,
-    seed: int = 0,
-    failures: Path | None = None,
-    step: Callable[[str], None] = lambda note: None,
-) -> dict[str, tuple[int, int]]:
-    """Run every heuristic on many instances in both simulators.
+def agree(sample: Sample) -> dict[str, tuple[int, int]]:
+    """Run every heuristic on random instances in both simulators.
 
     Parameters
     ----------
-    instances
-        Number of instances.
-    seed
-        Seed of the instances.
-    failures
-        Folder for an instance on which the simulators differ; None: it is not written.
-    step
-        Called with a note after each instance.
+    sample
+        The numbers of the instances.
 
     Returns
     -------
@@ -149,19 +135,16 @@ def agree(
 
     Examples
     --------
-    >>> agree(instances=1)["Y-IAY"][0]
+    >>> agree(Sample(1))["Y-IAY"][0]
     1
     """
     done = dict.fromkeys(POLICIES, (0, 0))
-    for number in range(instances):
-        instance = random_instance(number, seed)
+    for number in sample.numbers:
+        instance = random_instance(number, sample.seed)
         for policy in POLICIES:
-            try:
+            with sample.keeping(instance, number):
                 run = compare_twins(instance, policy, **options_of(number, policy))
-            except SelfCheckError as error:
-                place = place_of(instance, number, seed, folder=failures, name=f"{seed}-{number}.json")
-                raise SelfCheckError(f"{place}: {error}") from None
             runs, slots = done[policy]
             done[policy] = runs + 1, slots + run.slots
-        step(f"{instance.num_workers} workers")
+        sample.step(f"{instance.num_workers} workers")
     return done

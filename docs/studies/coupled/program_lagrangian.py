@@ -12,7 +12,7 @@ import numpy as np
 from hindsched.bench.campaign.engine import Job, code_digest, run_jobs
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.coupled.paper import Paper
-from hindsched.bench.coupled.verify.failures import place_of
+from hindsched.bench.verification import place_of
 from hindsched.instances import SelfCheckError, check
 from hindsched.instances.coupled import Branching, Instance, LagrangianCertificate
 from hindsched.instances.random_streams import stream

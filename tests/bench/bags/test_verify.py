@@ -8,12 +8,13 @@ from click.testing import CliRunner
 from hindsched.bench.bags import verify as study
 from hindsched.bench.bags.verify import CLAIMS, dealt, interval_instance, splits, verify
 from hindsched.bench.commands.group import hindsched
+from hindsched.bench.verification import Sample
 from hindsched.instances.errors import SelfCheckError
 from tests.cases.bags import letters
 
 
 def test_every_claim_is_confirmed() -> None:
-    done = verify(instances=12, seed=3)
+    done = verify(Sample(12, seed=3))
     assert set(done) == set(CLAIMS)
     assert all(done[name] > 0 for name in CLAIMS if name != "timeouts")
 
@@ -21,7 +22,7 @@ def test_every_claim_is_confirmed() -> None:
 def test_a_contradiction_ends_it_and_the_instance_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "optimum", lambda instance: 1)
     with pytest.raises(SelfCheckError, match=r"brute\.json: the optimum is that of exhaustive search.*contradicted"):
-        verify(instances=5, failures=tmp_path)
+        verify(Sample(5, failures=tmp_path))
     assert (tmp_path / "brute.json").is_file()
 
 

@@ -9,11 +9,11 @@ from click.testing import CliRunner
 
 from hindsched.bench.commands.biclique import biclique
 from hindsched.bench.commands.reduce import reduce
-from hindsched.bench.commands.verify.reductions import verify_reductions
-from hindsched.bench.commands.verify.solvers import verify_solvers
+from hindsched.bench.commands.verify import verify_reductions, verify_solvers
 from hindsched.bench.coupled.verify import blocks
 from hindsched.bench.coupled.verify.agreement import QUESTIONS, agree, random_instance
 from hindsched.bench.coupled.verify.general_agreement import agree_in_general, general_instance
+from hindsched.bench.verification import Sample
 from hindsched.instances import InputError, SelfCheckError, read
 from hindsched.offline.coupled.no_communication import team_plain as plain
 from hindsched.offline.coupled.objectives import CoupledResult, Objective
@@ -159,7 +159,7 @@ def test_an_unknown_kind_or_solver_is_refused() -> None:
 
 
 def test_all_back_ends_agree_on_a_sample() -> None:
-    answered = agree(instances=90, seed=2)
+    answered = agree(Sample(90, seed=2))
     assert answered["plain"] == answered["cpsat"] == answered["highs"] == answered["cbc"] == 90
     assert answered["brute"] >= 50
     assert answered["periods"] >= 15
@@ -175,7 +175,7 @@ def test_the_sample_has_every_kind_of_instance() -> None:
 def test_a_disagreement_is_a_file_and_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plain, "possible_lengths", lambda problem: [])
     with pytest.raises(SelfCheckError, match="back ends disagree"):
-        agree(instances=200, solvers=["plain", "brute"], failures=tmp_path)
+        agree(Sample(200, failures=tmp_path), ["plain", "brute"])
     (path,) = tmp_path.iterdir()
     assert read(path).num_workers >= 1
     assert any(path.name.startswith(question) for question in QUESTIONS)
@@ -218,7 +218,7 @@ def test_a_disagreement_of_general_solvers_is_a_file_and_an_error(
 
     monkeypatch.setattr("hindsched.offline.coupled.models.cpsat_solver.solve", lie)
     with pytest.raises(SelfCheckError, match="solvers disagree"):
-        agree_in_general(instances=50, solvers=["native", "cpsat"], failures=tmp_path)
+        agree_in_general(Sample(50, failures=tmp_path), ["native", "cpsat"])
     (path,) = tmp_path.iterdir()
     assert read(path) == general_instance(int(path.stem.split("-")[-1]))
 

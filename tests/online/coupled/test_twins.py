@@ -12,9 +12,10 @@ from click.testing import CliRunner
 from docs.studies.commands.simulator import simulator
 from docs.studies.coupled import simulator_race
 from hindsched import online
-from hindsched.bench.commands.verify.simulator import verify_simulator
+from hindsched.bench.commands.verify import verify_simulator
 from hindsched.bench.coupled.verify import twins
 from hindsched.bench.coupled.verify.twins import compare_twins, options_of, random_instance
+from hindsched.bench.verification import Sample
 from hindsched.instances import Chain, InputError, SelfCheckError, check
 from hindsched.instances.chains import StateStream
 from hindsched.instances.coupled import Instance
@@ -185,7 +186,7 @@ def test_a_difference_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
     monkeypatch.setattr(twins, "run_policy", wrong)
     with pytest.raises(SelfCheckError, match=r"0-\d+.json: RANDOM with .*: the simulators differ in slot"):
-        twins.agree(instances=9, failures=tmp_path)
+        twins.agree(Sample(9, failures=tmp_path))
     assert list(tmp_path.glob("0-*.json"))
 
 

@@ -1,1 +1,0 @@
-"""``hindsched verify-...``: what a machine can verify."""
