@@ -1,16 +1,10 @@
-"""Write and read the rows of the experiment as a flat table."""
+"""Write the rows of the experiment as a flat table."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from hindsched.bench.results.records import records_or_none
 from hindsched.bench.shared_types import Row
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["RUN_COLUMNS", "flat_row", "rows_of_table"]
+__all__ = ["DECILES", "RUN_COLUMNS", "flat_row"]
 
 _SHARES = (
     "fed",
@@ -21,7 +15,7 @@ _SHARES = (
     *(f"{rung}_{name}" for rung in ("free", "traffic", "stream") for name in ("tasks", "batches", "latency")),
 )
 #: Eleven deciles over the batches: requests over N, and satisfied tasks over N.
-_DECILES = ("requests", "fractions")
+DECILES = ("requests", "fractions")
 RUN_COLUMNS = (
     "part",
     "day",
@@ -36,7 +30,7 @@ RUN_COLUMNS = (
     "first",
     "copies_lambda",
     *_SHARES,
-    *_DECILES,
+    *DECILES,
     "all_contacts",
     "shortest_period",
     "longest_period",
@@ -56,22 +50,9 @@ def flat_row(row: Row) -> Row:
         if name not in row:
             continue
         value = row[name]
-        if name in _DECILES:
+        if name in DECILES:
             value = " ".join(f"{number}" for number in value)
         elif name in _SHARES and value is not None:
             value = round(value, 5)
         found[name] = value
     return found
-
-
-def rows_of_table(table: pd.DataFrame) -> list[Row]:
-    """Return the rows of a table, with lists of deciles, and None for missing values."""
-    rows = records_or_none(table)
-    for row in rows:
-        for column in _DECILES:
-            if isinstance(row.get(column), str):
-                row[column] = [float(number) for number in row[column].split()]
-        for column in ("copies_lambda", "deadline_s", "c"):
-            if row.get(column) is not None:
-                row[column] = int(row[column])
-    return rows

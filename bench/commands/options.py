@@ -23,14 +23,12 @@ __all__ = [
     "Number",
     "as_json",
     "bound_option",
-    "draws",
     "expect_solver",
     "flag_of",
     "given_flags",
     "jobs",
     "kept_in",
     "output",
-    "points",
     "policies",
     "policy_seed",
     "results",
@@ -207,34 +205,6 @@ output = click.option(
     help="Output file.  [default: standard output]",
 )
 jobs = click.option("--jobs", type=POSITIVE, default=2, help="Number of processes.")
-
-
-def points(wmins: str = "1-10") -> Callable[[F], F]:
-    """Add --m, --n-com and --wmin: points of the experiment of `coupled`."""
-    return _all_of(
-        click.option("--m", "ms", type=NUMBERS, default="5,10", help="Tasks per iteration."),
-        click.option("--n-com", "n_coms", type=NUMBERS, default="5,10,20", help="Workers served in a slot."),
-        click.option("--wmin", "wmins", type=NUMBERS, default=wmins, help="w is in [wmin, 10 wmin]."),
-    )
-
-
-def draws(trials: str = "0-9") -> Callable[[F], F]:
-    """Add --scenarios and --trials: instances at a point of the experiment."""
-    return _all_of(
-        click.option("--scenarios", type=NUMBERS, default="0-9", help="Scenarios: draws of the workers."),
-        click.option("--trials", type=NUMBERS, default=trials, help="Trials: draws of the states of a scenario."),
-    )
-
-
-def _all_of(*added: Callable[[F], F]) -> Callable[[F], F]:
-    """Return a decorator that adds several options, in this order."""
-
-    def add(command: F) -> F:
-        for one in reversed(added):
-            command = one(command)
-        return command
-
-    return add
 
 
 def kept_in(name: str) -> Callable[[F], F]:

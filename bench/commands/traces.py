@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +13,7 @@ from hindsched.instances.errors import InputError
 if TYPE_CHECKING:
     from hindsched.instances.traces import Trace
 
-__all__ = ["chosen_nodes", "named_traces", "read_traces", "trace_options"]
+__all__ = ["chosen_nodes", "read_traces", "trace_options"]
 
 
 def trace_options() -> list[click.Option]:
@@ -46,28 +45,6 @@ def read_traces(traces: Sequence[str], given: Given) -> tuple[Trace, Row]:
             raise InputError(f"{pair!r}, expected kind=name", place="--columns")
         columns |= {kind.strip(): name.strip()} if pair else {}
     return read(*traces, one_means=others.pop("one_means"), gap_s=others.pop("gap_s"), columns=columns), others
-
-
-def named_traces(texts: Sequence[str]) -> dict[str, Trace]:
-    """Return the traces that several ``[NAME=]FILE`` describe, by the name of their machines.
-
-    Files of one name form one trace, one node per file. Without NAME, the name of the file is taken.
-
-    Raises
-    ------
-    InputError
-        For an empty name, and for ``drawn``, the name of generated machines.
-    """
-    from hindsched.instances.traces import read
-
-    files: dict[str, list[str]] = {}
-    for text in texts:
-        name, equals, path = text.rpartition("=")
-        files.setdefault("_".join((name if equals else Path(path).stem).split()), []).append(path)
-    for name in files:
-        if name in ("", "drawn"):
-            raise InputError(f"{name!r}, expected a name other than that of generated machines", place="--trace")
-    return {name: read(*paths) for name, paths in files.items()}
 
 
 def chosen_nodes(trace: Trace, text: str | None) -> int | list[str] | None:

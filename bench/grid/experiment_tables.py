@@ -14,7 +14,6 @@ __all__ = [
     "log_table",
     "mean_wait_s",
     "overlay_pairs",
-    "required_seeds",
     "select",
     "tables",
 ]
@@ -59,13 +58,6 @@ def overlay_pairs(rows: Rows, mix: str, load: float) -> list[tuple[float, float]
         for row in select(rows, part=part, policy="dgs", mix=mix, load=load, degree=20, messaging="push"):
             known.setdefault(row["seed"], {})[row["overlay"]] = mean_wait_s(row)
     return [(each["cyclon"], each["static"]) for each in known.values() if len(each) == 2]
-
-
-def required_seeds(differences: Sequence[float]) -> float:
-    """Estimate how many seeds distinguish these differences from zero at 95 % confidence with a power of 80 %."""
-    mean, _ = confidence_interval(differences)
-    deviation = sqrt(sum((value - mean) ** 2 for value in differences) / max(1, len(differences) - 1))
-    return ((1.96 + 0.84) * deviation / mean) ** 2 if mean else float("inf")
 
 
 def tables(rows: Rows) -> dict[str, list[Row]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-__all__ = ["markdown_table", "text_table"]
+__all__ = ["markdown_table"]
 
 
 def markdown_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> str:
@@ -21,20 +21,6 @@ def markdown_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str])
     lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     lines += ["| " + " | ".join(_cell(row[column]) for column in columns) + " |" for row in rows]
     return "\n".join(lines) + "\n"
-
-
-def text_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return texts as a table in Markdown; all columns but the first are right-aligned.
-
-    Examples
-    --------
-    >>> print(text_table(["policy", "runs"], [["IE", "3,000"]]), end="")
-    | policy | runs |
-    |---|--:|
-    | IE | 3,000 |
-    """
-    lines = ["| " + " | ".join(row) + " |" for row in (headings, *rows)]
-    return "\n".join([lines[0], "|---|" + "--:|" * (len(headings) - 1), *lines[1:]]) + "\n"
 
 
 def _cell(value: object) -> str:

@@ -27,11 +27,11 @@ __all__ = [
     "COLUMNS",
     "SHARES",
     "STATISTICS",
+    "by_policy",
     "distribution",
     "ends",
     "groups",
     "in_median_order",
-    "intervals",
     "medians",
 ]
 
@@ -93,14 +93,14 @@ def distribution(ratios: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
 
     averages = family_named(str(ratios["family"].iloc[0])).averages if len(ratios) else ()
     rows = []
-    for head, own, cluster, weights in _by_policy(ratios, by):
+    for head, own, cluster, weights in by_policy(ratios, by):
         low, high = own["low"].to_numpy(), own["high"].to_numpy()
         row = {**head, **_statistics(low, high, own["value"].notna().to_numpy(), cluster, weights)}
         rows.append(row | {name: _mean(own[name].to_numpy()) for name in averages})
     return pd.DataFrame(rows, columns=[*by, *COLUMNS, *averages])
 
 
-def _by_policy(
+def by_policy(
     ratios: pd.DataFrame, by: Sequence[str]
 ) -> Iterator[tuple[Row, pd.DataFrame, npt.NDArray[np.intp], npt.NDArray[np.float64]]]:
     """Yield point and policy, its rows, the cluster of each row, and the weights of clusters in each resample."""
@@ -155,37 +155,6 @@ def medians(ratios: pd.DataFrame) -> pd.DataFrame:
             row["behind_low"] = row["behind_high"] = 0.0
         rows.append(row)
     return pd.DataFrame(rows, columns=["policy", "ci_low", "ci_high", "behind_low", "behind_high"])
-
-
-def intervals(ratios: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the 95 % bootstrap intervals of each policy's median and shares.
-
-    Parameters
-    ----------
-    ratios, by
-        As for `distribution`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per point and policy: ``NAME_ci_low`` and ``NAME_ci_high`` for the median and each of `SHARES`. Where a
-        ratio is known by its ends only, the interval covers both. NaN where there is only one scenario.
-    """
-    import pandas as pd
-
-    rows = []
-    for row, own, cluster, weights in _by_policy(ratios, by):
-        low, high = own["low"].to_numpy(), own["high"].to_numpy()
-        if weights.shape[1] > 1:
-            least = resampled_medians(low, cluster, weights)
-            most = least if (low == high).all() else resampled_medians(high, cluster, weights)
-            row |= {"median_ci_low": percentiles(least)[0], "median_ci_high": percentiles(most)[1]}
-            for name, most_ratio in SHARES.items():
-                found = percentiles(resampled_means((high <= most_ratio).astype(float), cluster, weights))
-                row |= {f"{name}_ci_low": found[0], f"{name}_ci_high": found[1]}
-        rows.append(row)
-    columns = [f"{name}_ci_{end}" for name in ("median", *SHARES) for end in ("low", "high")]
-    return pd.DataFrame(rows, columns=[*by, "policy", *columns])
 
 
 def in_median_order(table: pd.DataFrame) -> pd.DataFrame:

@@ -12,11 +12,11 @@ from docs.studies.claims import Claim
 from docs.studies.claims_tables import claims_frame, claims_table, number_of_claims, one_of
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.rows import read_rows
+from docs.studies.text_table import text_table
 from hindsched.bench.bags.configuration_means import CONFIGURATION, ORACLE, draw_bars
 from hindsched.bench.bags.verify import CLAIMS
 from hindsched.bench.report import canvas
 from hindsched.bench.report.formatting import NOTHING, count, interval, number, share
-from hindsched.bench.report.markdown import text_table
 from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 

@@ -11,9 +11,9 @@ import pandas as pd
 
 from docs.studies.batches.claims import read_table
 from docs.studies.marked_pages import Picture, Writer
+from docs.studies.text_table import text_table
 from hindsched.bench.report import canvas
 from hindsched.bench.report.formatting import NOTHING, number, share
-from hindsched.bench.report.markdown import text_table
 from hindsched.instances.errors import InputError
 
 __all__ = ["BookingPage"]

@@ -14,7 +14,8 @@ import numpy as np
 from docs.studies.batches.theorem import Tally
 from docs.studies.claims import Claim, Verdict, holds_if, holds_in
 from docs.studies.rows import ROWS
-from hindsched.bench.batches.experiment_rows import rows_of_table
+from hindsched.bench.batches.experiment_rows import DECILES
+from hindsched.bench.results.records import records_or_none
 from hindsched.online.batches.periods import poisson_tail, requests_for
 
 __all__ = ["claims_of_results", "judge", "read_table", "read_tally"]
@@ -23,10 +24,18 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def read_table(name: str, folder: Path = ROWS) -> list[dict[str, Any]]:
-    """Return the rows of ``batches_NAME.csv`` in a folder."""
+    """Return the rows of ``batches_NAME.csv`` in a folder, with lists of deciles, and None for missing values."""
     import pandas as pd
 
-    return rows_of_table(pd.read_csv(folder / f"batches_{name}.csv"))
+    rows = records_or_none(pd.read_csv(folder / f"batches_{name}.csv"))
+    for row in rows:
+        for column in DECILES:
+            if isinstance(row.get(column), str):
+                row[column] = [float(number) for number in row[column].split()]
+        for column in ("copies_lambda", "deadline_s", "c"):
+            if row.get(column) is not None:
+                row[column] = int(row[column])
+    return rows
 
 
 def read_tally() -> Tally:

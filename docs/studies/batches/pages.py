@@ -12,9 +12,9 @@ from docs.studies.batches.theorem import Tally
 from docs.studies.claims import Claim
 from docs.studies.claims_tables import claims_frame, claims_table, number_of_claims, one_of
 from docs.studies.marked_pages import DataFile, Picture, Writer
+from docs.studies.text_table import text_table
 from hindsched.bench.batches.figures import draw_requests, draw_satisfied
 from hindsched.bench.report.formatting import NOTHING, count, number, share
-from hindsched.bench.report.markdown import text_table
 from hindsched.instances.errors import InputError
 from hindsched.online.batches.periods import requests_for
 

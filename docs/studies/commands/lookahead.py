@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from docs.studies.commands.gathered import gather
-from docs.studies.commands.points import ExperimentPoints
+from docs.studies.commands.points import ExperimentPoints, draws, points
 from hindsched.bench.commands import options
 from hindsched.bench.output import Table
 
@@ -24,8 +24,8 @@ class _Runs:
 
 
 @click.command("lookahead", short_help="Run look-ahead policies on the paper's experiment.")
-@options.points()
-@options.draws()
+@points()
+@draws()
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the experiment.")
 @click.option(
     "--policy",

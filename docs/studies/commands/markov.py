@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from docs.studies.commands.gathered import gather
+from docs.studies.commands.traces import named_traces
 from hindsched.bench.commands import options
-from hindsched.bench.commands.traces import named_traces
 from hindsched.bench.output import Table
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from docs.studies.commands.gathered import gather
-from docs.studies.commands.points import ExperimentPoints
+from docs.studies.commands.points import ExperimentPoints, draws, points
 from hindsched.bench.commands import options
 from hindsched.bench.output import Table
 from hindsched.bench.report.markdown import markdown_table
@@ -27,8 +27,8 @@ class _Solve:
 
 
 @click.command(short_help="Find the optima of the paper's experiment.")
-@options.points()
-@options.draws()
+@points()
+@draws()
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the experiment.")
 @click.option(
     "--setting",

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from docs.studies.commands.gathered import gather
-from docs.studies.commands.points import ExperimentPoints
+from docs.studies.commands.points import ExperimentPoints, draws, points
 from hindsched.bench.commands import options
 from hindsched.bench.output import Table
 
@@ -28,8 +28,8 @@ class _Runs:
 
 
 @click.command(short_help="Run readings and seeds of the paper's experiment beside its printed tables.")
-@options.points()
-@options.draws("0")
+@points()
+@draws("0")
 @click.option("--slots", type=options.POSITIVE, default=1_000_000, show_default=True, help="Horizon of a run.")
 @click.option("--seed", "seeds", type=options.NUMBERS, default="0-4", show_default=True, help="Of the experiment.")
 @click.option(

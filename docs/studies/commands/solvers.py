@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from docs.studies.commands.gathered import gather
+from docs.studies.commands.points import points
 from hindsched.bench.commands import options
 from hindsched.bench.output import Table
 from hindsched.bench.report.markdown import markdown_table
@@ -29,7 +30,7 @@ class _Spread:
 
 
 @click.command(short_help="Time exact solvers against each other.")
-@options.points()
+@points()
 @click.option("--iterations", type=options.NUMBERS, default="1-5", show_default=True, help="K.")
 @click.option("--instances", type=options.POSITIVE, default=10, show_default=True, help="Instances for each K.")
 @click.option("--slots", type=options.POSITIVE, default=100_000, show_default=True, help="N.")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from docs.studies.claims import Claim, Verdict, holds_if
+from docs.studies.grid.run_tables import read_rows
 from hindsched.bench.grid.experiment import CLASSES
-from hindsched.bench.grid.experiment_rows import read_rows
-from hindsched.bench.grid.experiment_tables import Rows, confidence_interval, overlay_pairs, required_seeds, select
+from hindsched.bench.grid.experiment_tables import Rows, confidence_interval, overlay_pairs, select
 
 __all__ = ["claims_of_results", "judge"]
 
@@ -115,7 +116,7 @@ def _dynamic(paper: Rows, rows: Rows) -> list[Claim]:
         evidence += f"{len(pairs)} seeds of {_dgs_runs(paper, mix, load)[0]['jobs']:,} jobs"
         verdict = _is_above(differences, 0)
         if verdict is Verdict.UNDECIDED and confidence_interval(differences)[0]:
-            evidence += f"; a decision would take about {required_seeds(differences):,.0f} such seeds"
+            evidence += f"; a decision would take about {_required_seeds(differences):,.0f} such seeds"
         claim = f"jobs wait longer over the dynamic overlay ({printed.get(load, '')})"
         found.append(Claim("3, Table III", claim, evidence, verdict))
     return found
@@ -240,3 +241,10 @@ _CLAIMS: tuple[Callable[[Rows, Rows], list[Claim]], ...] = (
     _classes,
     _size,
 )
+
+
+def _required_seeds(differences: Sequence[float]) -> float:
+    """Estimate how many seeds distinguish these differences from zero at 95 % confidence with a power of 80 %."""
+    mean, _ = confidence_interval(differences)
+    deviation = sqrt(sum((value - mean) ** 2 for value in differences) / max(1, len(differences) - 1))
+    return ((1.96 + 0.84) * deviation / mean) ** 2 if mean else float("inf")

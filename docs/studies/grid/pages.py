@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from docs.studies.claims import Claim
 from docs.studies.claims_tables import claims_frame, number_of_claims, one_of
+from docs.studies.grid import run_tables
 from docs.studies.grid.claims import judge
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.rows import ROWS, read_rows
-from hindsched.bench.grid import experiment_rows
+from docs.studies.text_table import text_table
 from hindsched.bench.grid.experiment import CLASSES
 from hindsched.bench.grid.experiment_tables import Rows, confidence_interval, log_table, mean_wait_s, select, tables
 from hindsched.bench.grid.reproduction import draw_utilisation
 from hindsched.bench.report import canvas
 from hindsched.bench.report.formatting import MINUS, NOTHING, count
-from hindsched.bench.report.markdown import text_table
 from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Published:
 
     @cached_property
     def _rows(self) -> Rows:
-        return experiment_rows.read_rows(ROWS)
+        return run_tables.read_rows(ROWS)
 
     @cached_property
     def _tables(self) -> Mapping[str, list[dict[str, Any]]]:

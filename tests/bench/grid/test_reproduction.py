@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from docs.studies.grid.run_tables import read_rows
 from hindsched.bench.grid import experiment, reproduction
-from hindsched.bench.grid.experiment_rows import read_rows, write_rows
+from hindsched.bench.grid.experiment_rows import write_rows
 from hindsched.bench.grid.experiment_tables import confidence_interval, tables
 from hindsched.bench.grid.fluid_bound import fluid_bound
 from hindsched.online.grid import run_policy

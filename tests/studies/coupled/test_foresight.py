@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from docs.studies.cli import studies
+from docs.studies.commands.traces import named_traces
 from docs.studies.coupled import foresight, markov
-from hindsched.bench.commands.traces import named_traces
 from hindsched.instances.chains import Chain, StateStream
 from hindsched.instances.errors import InputError
 from hindsched.instances.random_streams import stream

@@ -8,7 +8,8 @@ from click.testing import CliRunner
 from docs.studies.claims import Verdict
 from docs.studies.cli import studies
 from docs.studies.grid.claims import judge
-from hindsched.bench.grid.experiment_rows import read_rows, write_rows
+from docs.studies.grid.run_tables import read_rows
+from hindsched.bench.grid.experiment_rows import write_rows
 from tests.cases.grid_experiment import small_experiment
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from docs.studies.coupled import foresight
 from docs.studies.marked_pages import Picture, Writer
 from docs.studies.rows import read_rows
-from hindsched.bench.report.markdown import text_table
+from docs.studies.text_table import text_table
 from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 

@@ -13,10 +13,11 @@ from docs.studies.coupled.lookahead import POINT
 from docs.studies.coupled.optima import known_optima
 from docs.studies.marked_pages import DataFile, Picture
 from docs.studies.rows import read_rows_with_gaps
+from docs.studies.text_table import text_table
 from hindsched.bench.report import canvas, ratio_plots
 from hindsched.bench.report.formatting import NOTHING, count, interval, number, share
-from hindsched.bench.report.markdown import text_table
-from hindsched.bench.results.ratio_statistics import SHARES, distribution, ends, in_median_order, intervals
+from hindsched.bench.results.bootstrap import percentiles, resampled_means, resampled_medians
+from hindsched.bench.results.ratio_statistics import SHARES, by_policy, distribution, ends, in_median_order
 from hindsched.bench.results.ratios import with_ratios
 from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
@@ -147,7 +148,7 @@ class LookaheadPage:
     def _spread(self, axes: Sequence[str] = ()) -> list[dict[str, Any]]:
         """Return the distributions at each point with intervals of medians and shares."""
         wanted = self._ratios[self._ratios["policy"].isin([BESIDE[-1], *self._policies])]
-        both = distribution(wanted, axes).merge(intervals(wanted, axes), on=[*axes, "policy"])
+        both = distribution(wanted, axes).merge(_intervals(wanted, axes), on=[*axes, "policy"])
         return list(records(both))
 
     def targets(self) -> str:
@@ -265,3 +266,34 @@ def _draw(table: pd.DataFrame, path: Path) -> None:
     figure, (axes,) = canvas.new_figure(width=7.0, heights=(0.75 + 0.21 * len(table),))
     ratio_plots.draw_ranges(axes, table, xlabel="makespan / hindsight optimum")
     canvas.save(figure, path)
+
+
+def _intervals(ratios: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the 95 % bootstrap intervals of each policy's median and shares.
+
+    Parameters
+    ----------
+    ratios, by
+        As for `distribution`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per point and policy: ``NAME_ci_low`` and ``NAME_ci_high`` for the median and each of `SHARES`. Where a
+        ratio is known by its ends only, the interval covers both. NaN where there is only one scenario.
+    """
+    import pandas as pd
+
+    rows = []
+    for row, own, cluster, weights in by_policy(ratios, by):
+        low, high = own["low"].to_numpy(), own["high"].to_numpy()
+        if weights.shape[1] > 1:
+            least = resampled_medians(low, cluster, weights)
+            most = least if (low == high).all() else resampled_medians(high, cluster, weights)
+            row |= {"median_ci_low": percentiles(least)[0], "median_ci_high": percentiles(most)[1]}
+            for name, most_ratio in SHARES.items():
+                found = percentiles(resampled_means((high <= most_ratio).astype(float), cluster, weights))
+                row |= {f"{name}_ci_low": found[0], f"{name}_ci_high": found[1]}
+        rows.append(row)
+    columns = [f"{name}_ci_{end}" for name in ("median", *SHARES) for end in ("low", "high")]
+    return pd.DataFrame(rows, columns=[*by, "policy", *columns])

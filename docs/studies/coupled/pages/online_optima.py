@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from docs.studies.coupled.online_optima import draw_ratios
 from docs.studies.marked_pages import Picture, Writer
 from docs.studies.rows import read_rows
+from docs.studies.text_table import text_table
 from hindsched.bench.report.formatting import MINUS, NOTHING, count
-from hindsched.bench.report.markdown import text_table
 from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from docs.studies.marked_pages import DataFile
 from docs.studies.rows import read_rows
+from docs.studies.text_table import text_table
 from hindsched.bench.report.formatting import count, share
-from hindsched.bench.report.markdown import text_table
 from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 

@@ -20,12 +20,12 @@ from docs.studies.coupled.pages.readings import ReadingsPage
 from docs.studies.coupled.pages.scale import ScalePage
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.rows import ROWS
+from docs.studies.text_table import text_table
 from hindsched.bench.coupled import reproduction
 from hindsched.bench.coupled.paper_tables import printed_tables
 from hindsched.bench.coupled.versus import diff_by_wmin
 from hindsched.bench.report import canvas, ratio_plots
 from hindsched.bench.report.formatting import MINUS, NOTHING, count, interval, number, share
-from hindsched.bench.report.markdown import text_table
 from hindsched.bench.results.ratio_statistics import distribution, ends, in_median_order
 from hindsched.bench.results.ratios import with_ratios
 from hindsched.bench.results.read import read_results

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from docs.studies.coupled.readings import published_metrics
 from docs.studies.marked_pages import DataFile
+from docs.studies.text_table import text_table
 from hindsched.bench.coupled.paper_tables import SUBSETS, TABLES, compare_metrics, printed_tables
 from hindsched.bench.coupled.reproduction import READINGS
 from hindsched.bench.report.formatting import MINUS, NOTHING, count
-from hindsched.bench.report.markdown import text_table
 from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 

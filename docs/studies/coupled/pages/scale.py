@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from docs.studies.coupled.solver_races import PROVEN, draw_scale, gap
 from docs.studies.marked_pages import DataFile, Picture
 from docs.studies.rows import read_rows
+from docs.studies.text_table import text_table
 from hindsched.bench.report.formatting import count, plural
-from hindsched.bench.report.markdown import text_table
 from hindsched.bench.results.records import records_or_none
 from hindsched.instances.errors import InputError
 
