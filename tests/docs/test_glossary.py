@@ -31,8 +31,8 @@ record reduce refusals refutation relaxed repair replicating reply report reprod
 result robin root round rows running samples sampling save schedule scheduler score scratch section seen self sense
 sentinels sequence serving set setting setup shared shortest side simulate simulation simulator single size solutions
 solver source start statistics status stopwatch subproblem summary svg sweep table termination text theorem ticks ties
-timed traffic transpose tree types user valid vectors verify versus violation visible walk warm week weighted weights
-window word work workspace
+timed traffic transpose tree types user valid vectors verification verify versus violation visible walk warm week
+weighted weights window word work workspace
 """
 
 
