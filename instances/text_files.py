@@ -2,38 +2,50 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import os
 import re
 import secrets
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from math import isinf
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
+from hindsched.instances.compression import MOST_BYTES, unpack
 from hindsched.instances.errors import InputError
 
 __all__ = [
+    "MOST_LINES",
     "as_unicode",
     "convert",
+    "decode_json",
+    "decode_text",
+    "decode_toml",
     "encode",
     "encode_lines",
     "excerpt",
     "expect_format",
     "expect_integer",
+    "expect_portable",
     "format_document",
     "open_stream",
     "quoted",
     "read_bytes",
     "read_json",
+    "read_text",
     "write_bytes",
     "write_text",
 ]
 
 T = TypeVar("T")
+
+#: Largest numbers of lines of a text, and of values of a JSON text, which memory must hold at once.
+MOST_LINES, MOST_VALUES = 1 << 23, 20_000_000
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 #: Names of Python types as JSON values, for messages.
 _JSON_NAMES = {dict: "an object", list: "a list", str: "a text", type(None): "null", float: "a number", int: "a number"}
@@ -50,71 +62,248 @@ _WORDS = {
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return the content of a file.
+def read_bytes(path: str | os.PathLike[str], *, most: int | None = MOST_BYTES) -> bytes:
+    """Return the content of a file. A pipe can be read once.
+
+    Parameters
+    ----------
+    path
+        The file.
+    most
+        Largest number of bytes; None: any.
 
     Raises
     ------
     InputError
-        If the file cannot be read. The message names the file and the cause.
+        If the file cannot be read, or is larger. The message names the file and the cause.
     """
+    content = bytearray()
     try:
-        return Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            while (block := file.read(1 << 20)) and (most is None or len(content) <= most):
+                content += block
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
     except IsADirectoryError:
         raise InputError("a directory, expected a file", file=path) from None
+    except ValueError:  # a name that contains a zero byte
+        raise InputError("no name of a file", file=path) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=path) from None
+    if most is not None and len(content) > most:
+        raise InputError(f"more than {most >> 20} MiB, expected at most this", file=path)
+    return bytes(content)
 
 
-def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the JSON object that a file contains.
-
-    Reading is stricter than in the standard library: a key may occur only once in an object, and ``NaN`` and
-    ``Infinity`` are not numbers.
+def read_text(
+    path: str | os.PathLike[str], expected: str, *, is_lenient: bool = False, most_lines: int = MOST_LINES
+) -> str:
+    """Return the text of a file, whose lines end in a line feed; see `decode_text`.
 
     Raises
     ------
     InputError
-        If the text is not a JSON object. The message names the file and the line.
+        As in `read_bytes` and `decode_text`. The message names the file.
     """
-    raw = read_bytes(path)
-    if not raw.strip():
-        raise InputError("empty, expected a JSON object", file=path)
     try:
-        if raw.startswith(codecs.BOM_UTF8):
-            raise InputError("begins with a byte order mark, expected UTF-8 without one")
-        document = json.loads(raw.decode(), object_pairs_hook=_distinct_keys, parse_constant=_refuse_constant)
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise InputError("not UTF-8, expected JSON text", place=f"line {line}", file=path) from None
-    except json.JSONDecodeError as error:
-        problem = error.msg[0].lower() + error.msg[1:]
-        place = f"line {error.lineno}, column {error.colno}"
-        if error.pos >= len(error.doc.rstrip()) or problem.startswith("unterminated"):
-            problem = f"ends too early: {problem}"
-        raise InputError(f"not JSON: {problem}", place=place, file=path) from None
+        return decode_text(read_bytes(path), expected, is_lenient=is_lenient, most_lines=most_lines)
     except InputError as error:
         raise error.in_file(path) from None
-    except (RecursionError, ValueError):  # brackets by the thousand, or digits by the thousand
-        raise InputError("not JSON: nested too deeply, or a number with too many digits", file=path) from None
+
+
+def decode_text(raw: bytes, expected: str, *, is_lenient: bool = False, most_lines: int = MOST_LINES) -> str:
+    """Return the text of a file's content, plain or packed, with or without a byte order mark.
+
+    Lines may end in LF, CRLF or CR; in the text that is returned they end in LF.
+
+    Parameters
+    ----------
+    raw
+        The content of the file.
+    expected
+        What the text should be, for messages.
+    is_lenient
+        Whether bytes that are not UTF-8 are replaced by U+FFFD, for files with names of people in their comments.
+    most_lines
+        Largest number of lines.
+
+    Raises
+    ------
+    InputError
+        If the data cannot be unpacked (see `unpack`), is empty or not UTF-8, or has too many lines.
+    """
+    content = unpack(raw)
+    lines = max(content.count(b"\n"), content.count(b"\r"))
+    if lines > most_lines:
+        raise InputError(f"{lines} lines, expected at most {most_lines}")
+    try:
+        text = content.decode("utf-8-sig", errors="replace" if is_lenient else "strict")
+    except UnicodeDecodeError as error:
+        line = _with_line_feeds(content[: error.start].decode(errors="replace")).count("\n") + 1
+        raise InputError(f"not UTF-8, expected the text of {expected}", place=f"line {line}") from None
+    text = _with_line_feeds(text)
+    if not text or text.isspace():
+        raise InputError(f"empty, expected {expected}")
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise InputError(f"a zero byte, expected the text of {expected}", place=f"line {line}")
+    return text
+
+
+def _with_line_feeds(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the JSON object that a file contains; see `decode_json`.
+
+    Raises
+    ------
+    InputError
+        If the text is not a JSON object. The message names the file and the place.
+    """
+    text = read_text(path, "a JSON object")
+    try:
+        document = decode_json(text)
+    except InputError as error:
+        raise error.in_file(path) from None
     if not isinstance(document, dict):
         raise InputError(f"{_JSON_NAMES.get(type(document), 'a truth value')}, expected a JSON object", file=path)
     return document
 
 
+def decode_json(text: str) -> Any:
+    """Return the value of a JSON text.
+
+    Reading is stricter than in the standard library: a key may occur only once in an object, numbers are finite,
+    integers have at most 64 bits, and texts are Unicode without lone surrogates. So every value can be written again.
+
+    Raises
+    ------
+    InputError
+        If the text is not such JSON. The message names the line, or the place in the document.
+    """
+    values = text.count(",") + text.count("[") + text.count("{")
+    if values > MOST_VALUES:
+        raise InputError(f"{values} values, expected at most {MOST_VALUES}")
+    try:
+        try:
+            document = json.loads(
+                text, object_pairs_hook=_distinct_keys, parse_constant=_refuse_number, parse_float=_finite_number
+            )
+            msgspec.msgpack.encode(document)  # fails for integers of more than 64 bits and for lone surrogates
+        except (ValueError, OverflowError):  # found again with its place
+            document = json.loads(
+                text,
+                object_pairs_hook=_keys_or_defect,
+                parse_constant=lambda name: _Defect(f"not JSON: {name}, expected a finite number"),
+                parse_float=_finite_or_defect,
+                parse_int=_integer_or_defect,
+            )
+            expect_portable(document)
+    except json.JSONDecodeError as error:
+        problem = error.msg[0].lower() + error.msg[1:]
+        place = f"line {error.lineno}, column {error.colno}"
+        if error.pos >= len(error.doc.rstrip()) or problem.startswith("unterminated"):
+            problem = f"ends too early: {problem}"
+        raise InputError(f"not JSON: {problem}", place=place) from None
+    except RecursionError:
+        raise InputError("not JSON: nested too deeply") from None
+    return document
+
+
+def decode_toml(text: str) -> dict[str, Any]:
+    """Return the table of a TOML text, with integers of at most 64 bits as TOML demands.
+
+    Raises
+    ------
+    InputError
+        If the text is not TOML. The message names the line, or the place in the document.
+    """
+    try:
+        document: dict[str, Any] = tomllib.loads(text)
+        expect_portable(document)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"not TOML: {error}") from None
+    except InputError:
+        raise
+    except RecursionError:
+        raise InputError("not TOML: nested too deeply") from None
+    except ValueError:  # the only other error of the standard library
+        raise InputError("not TOML: an integer of thousands of digits, expected at most 64 bits") from None
+    return document
+
+
+def expect_portable(document: object) -> None:
+    """Raise `InputError` for the first value of a decoded document that cannot be written again."""
+    stack: list[Iterator[tuple[str, object]]] = [iter([("", document)])]
+    while stack:
+        place, value = next(stack[-1], (None, None))
+        if place is None:
+            stack.pop()
+            continue
+        defect = _defect_of(value)
+        if defect:
+            raise InputError(defect, place=place.lstrip(".") or None)
+        if isinstance(value, dict | list):
+            stack.append(_members(place, value))
+
+
+def _members(place: str, value: dict[str, object] | list[object]) -> Iterator[tuple[str, object]]:
+    if isinstance(value, dict):
+        return ((f"{place}.{_cut(key)}", member) for key, member in value.items())
+    return ((f"{place}[{i}]", member) for i, member in enumerate(value))
+
+
+class _Defect(str):
+    """A message in the place of a value that is refused."""
+
+
+def _defect_of(value: object) -> str:
+    if isinstance(value, _Defect):
+        return value
+    texts = value if isinstance(value, dict) else [value]
+    for text in texts:
+        if isinstance(text, str) and _SURROGATE.search(text):
+            return f"{excerpt(text)}, expected Unicode text without a lone surrogate"
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return f"an integer of {value.bit_length()} bits, expected at most 64"
+    return ""
+
+
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
-        raise InputError(f"key {twice!r} occurs twice in an object, expected once")
+        raise ValueError
     return members
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise InputError(f"not JSON: {name}, expected a finite number")
+def _keys_or_defect(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Defect:
+    members: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in members:
+            return _Defect(f"key {excerpt(key)} occurs twice in an object, expected once")
+        members[key] = value
+    return members
+
+
+def _refuse_number(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _finite_number(digits: str) -> float:
+    number = float(digits)
+    if isinf(number):
+        raise ValueError
+    return number
+
+
+def _finite_or_defect(digits: str) -> float | _Defect:
+    return _Defect(f"{_cut(digits)}, expected a finite number") if isinf(float(digits)) else float(digits)
+
+
+def _integer_or_defect(digits: str) -> int | _Defect:
+    return int(digits) if len(digits) <= 20 else _Defect(f"{_cut(digits)}, expected an integer of at most 64 bits")
 
 
 def convert(value: object, kind: type[T], place: str = "") -> T:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.text_files import excerpt, read_bytes, write_text
+from hindsched.instances.text_files import excerpt, read_text, write_text
 from hindsched.reductions.encd import Node, check_graph, sides
 
 __all__ = ["from_matrix", "label", "read_graph", "write_graph"]
 
-_END_OF_LINE = re.compile(r"\r\n|\r|\n")
+_PACKED_NAME = re.compile(r"\.(gz|xz|bz2|zip)$")
 _ROW = re.compile(r"\s*+[01](?:\s*+(?:,\s*+)?[01])*\s*")
 _DATA = re.compile(r"\s*\{.*\}\s*$")  # attributes that networkx writes after an edge
 
@@ -66,33 +66,38 @@ def read_graph(path: str | os.PathLike[str]) -> nx.Graph[Any]:
         ``.edgelist``: one edge per line, a node of V and a node of W, separated by blanks, or by a tab if there is one,
         so that names may contain blanks. Attributes in braces, as networkx writes them, are ignored. Nodes are strings.
         ``.txt``: the 0/1 biadjacency matrix, V by W, row by row, with or without blanks or commas between the digits.
-        In both, ``#`` begins a comment and blank lines are ignored. The text is UTF-8 without a byte order mark.
+        A pipe has no such name: its content decides, unless it can be both.
+        In both, ``#`` begins a comment and blank lines are ignored. The text is UTF-8, plain or packed.
 
     Raises
     ------
     InputError
         If the file cannot be read. The message names the file, the line, and what was expected.
     """
-    suffix = Path(path).suffix
     readers = {".edgelist": _read_edges, ".txt": _read_matrix}
-    if suffix not in readers:
+    suffix = Path(_PACKED_NAME.sub("", os.fspath(path))).suffix
+    if suffix not in readers and (not os.path.exists(path) or os.path.isfile(path)):
         raise InputError("expected a name that ends in .edgelist or .txt", file=path)
+    text = read_text(path, "a graph")
     try:
-        text = read_bytes(path).decode()
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise InputError("not UTF-8, expected text", place=f"line {line}", file=path) from None
-    try:
-        if text.startswith("\ufeff"):
-            raise InputError("begins with a byte order mark, expected UTF-8 without one")
-        return readers[suffix](text)
+        return (readers.get(suffix) or _reader_of(text))(text)
     except InputError as error:
         raise error.in_file(path) from None
 
 
+def _reader_of(text: str) -> Callable[[str], nx.Graph[Any]]:
+    """Return the reader of a text without a name: digits 0 and 1 are a matrix, unless they can be pairs of nodes."""
+    lines = [line for _, line in _lines(text)]
+    if not all(map(_ROW.fullmatch, lines)):
+        return _read_edges
+    if all(len(line.split()) == 2 for line in lines):
+        raise InputError("an edge list or a matrix, expected a file that ends in .edgelist or .txt")
+    return _read_matrix
+
+
 def _lines(text: str) -> Iterator[tuple[str, str]]:
     """Yield the place and the text of every line that is not blank or a comment."""
-    for number, line in enumerate(_END_OF_LINE.split(text), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         content = line.partition("#")[0]
         if content.strip():
             yield f"line {number}", content

@@ -24,7 +24,6 @@ belong to its ``family`` (default: ``coupled``). ``estimators``, ``services`` an
 from __future__ import annotations
 
 import os
-import tomllib
 from math import inf
 from pathlib import Path
 from typing import Annotated
@@ -37,7 +36,7 @@ from hindsched.bench.family import family_named
 from hindsched.bench.run_records import Options
 from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError
-from hindsched.instances.text_files import convert, read_bytes
+from hindsched.instances.text_files import convert, decode_toml, read_text
 
 __all__ = ["read_campaign"]
 
@@ -77,15 +76,7 @@ def read_campaign(path: str | os.PathLike[str]) -> Campaign:
 
 
 def _decoded(path: str | os.PathLike[str]) -> _File:
-    raw = read_bytes(path)
-    try:
-        document: Row = tomllib.loads(raw.decode())
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise InputError("not UTF-8, expected TOML text", place=f"line {line}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"not TOML: {error}") from None
-    return convert(document, _File)
+    return convert(decode_toml(read_text(path, "a campaign")), _File)
 
 
 def _campaign_of(file: _File, folder: Path) -> Campaign:

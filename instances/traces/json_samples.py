@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from typing import Any
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Interval, Seconds, simplest
+from hindsched.instances.text_files import decode_json, quoted
 from hindsched.instances.traces.parsing import excerpt, read_lines, to_length, to_moment
 from hindsched.instances.traces.samples import (
     COUNTED,
@@ -83,10 +83,7 @@ def read_json_samples(
 def _samples(
     text: str, one_means: Meaning | str | None, gap_s: float | str | Seconds | None
 ) -> tuple[list[Seconds], list[int], Meaning]:
-    try:
-        held: Any = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"not JSON: {error}") from None
+    held = decode_json(text)
     key, start = "", None
     if isinstance(held, dict):
         facts = {**held, **(held["metadata"] if isinstance(held.get("metadata"), dict) else {})}
@@ -106,7 +103,7 @@ def _samples(
         if isinstance(value, int | float) and value >= 0 and value % 1 == 0:
             values.append(int(value))
         else:
-            raise InputError(f"{excerpt(json.dumps(value))}, expected 0 or 1, or a count", place=f"sample {i}")
+            raise InputError(f"{excerpt(quoted(value))}, expected 0 or 1, or a count", place=f"sample {i}")
     dates: list[Seconds] = [begin + i * step for i in range(len(values))]
     return [date if isinstance(date, int) else simplest(date) for date in dates], values, meaning_of(one_means, key)
 

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
-import lzma
 import os
 import re
-import zlib
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from io import BytesIO
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Seconds, exact_seconds, simplest
-from hindsched.instances.text_files import excerpt, read_bytes
+from hindsched.instances.text_files import excerpt, read_text
 
-__all__ = ["MOST_BYTES", "excerpt", "moment", "read_lines", "seconds", "to_length", "to_moment"]
+__all__ = ["TraceFile", "excerpt", "moment", "read_lines", "seconds", "to_length", "to_moment"]
 
-#: Largest decompressed size in bytes; a larger file is refused before it fills the memory.
-MOST_BYTES = 1 << 29
-
-_GZIP_MAGIC, _XZ_MAGIC = b"\x1f\x8b", b"\xfd7zXZ\x00"
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{0,18})?([eE][+-]?[0-9]{1,2})?", re.ASCII)
 _DATE = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?"
@@ -29,8 +22,36 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
+@dataclass(frozen=True)
+class TraceFile(os.PathLike[str]):
+    """A file that is read once, for its form and then for its content; readers accept it in the place of a path.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    InputError
+        As in `read_lines`.
+    """
+
+    path: str | os.PathLike[str]
+    text: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", read_text(self.path, "a trace"))
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    def __str__(self) -> str:
+        return os.fspath(self.path)
+
+
 def read_lines(path: str | os.PathLike[str], *, is_lenient: bool = False) -> list[str]:
-    """Return the lines of a text file without line ends; gzip and xz are recognised by content.
+    """Return the lines of a text file without line ends; gzip, xz, bzip2 and zip are recognised by content.
 
     Parameters
     ----------
@@ -42,42 +63,10 @@ def read_lines(path: str | os.PathLike[str], *, is_lenient: bool = False) -> lis
     Raises
     ------
     InputError
-        If the file is missing, empty or not UTF-8, or its compressed data is truncated or damaged.
+        If the file cannot be read, or is not the text of a trace (see `decode_text`).
     """
-    raw = read_bytes(path)
-    if raw.startswith(_GZIP_MAGIC):
-        try:
-            with gzip.open(BytesIO(raw)) as stream:
-                raw = stream.read(MOST_BYTES + 1)
-        except EOFError:
-            raise InputError("truncated gzip data, expected a whole file", file=path) from None
-        except (gzip.BadGzipFile, zlib.error) as error:
-            raise InputError(f"damaged gzip data: {error}", file=path) from None
-        _expect_size(raw, path)
-    elif raw.startswith(_XZ_MAGIC):
-        reader = lzma.LZMADecompressor(lzma.FORMAT_XZ)
-        try:
-            raw = reader.decompress(raw, MOST_BYTES + 1)
-        except lzma.LZMAError as error:
-            raise InputError(f"damaged xz data: {error}", file=path) from None
-        _expect_size(raw, path)
-        if not reader.eof:
-            raise InputError("truncated xz data, expected a whole file", file=path)
-        if reader.unused_data:
-            raise InputError("damaged xz data: bytes follow its end", file=path)
-    if not raw.strip():
-        raise InputError("empty, expected a trace", file=path)
-    try:
-        text = raw.decode("utf-8-sig", errors="replace" if is_lenient else "strict")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise InputError("not UTF-8, expected the text of a trace", place=f"line {line}", file=path) from None
-    return [line.removesuffix("\r") for line in text.split("\n")]
-
-
-def _expect_size(raw: bytes, path: str | os.PathLike[str]) -> None:
-    if len(raw) > MOST_BYTES:
-        raise InputError(f"more than {MOST_BYTES >> 20} MiB when unpacked, expected a trace", file=path)
+    text = path.text if isinstance(path, TraceFile) else read_text(path, "a trace", is_lenient=is_lenient)
+    return text.split("\n")
 
 
 def seconds(text: str) -> Seconds | None:

@@ -12,7 +12,7 @@ from hindsched.instances.traces.event_log import FIRST_LINE, read_event_log
 from hindsched.instances.traces.event_table import read_event_table
 from hindsched.instances.traces.json_samples import read_json_samples
 from hindsched.instances.traces.packaged import packaged_traces, read_packaged
-from hindsched.instances.traces.parsing import read_lines
+from hindsched.instances.traces.parsing import TraceFile
 from hindsched.instances.traces.samples import Meaning, read_samples
 from hindsched.instances.traces.trace import Trace
 
@@ -66,17 +66,18 @@ def read(
     if len(paths) == 1 and paths[0] in packaged_traces():
         _refuse(_Form.LOG, one_means=one_means, gap_s=gap_s, columns=columns)
         return read_packaged(str(paths[0]))
-    forms = [_form(path) for path in paths]
+    files = [TraceFile(path) for path in paths]  # a pipe can be read only once
+    forms = [_form(file) for file in files]
     form = forms[0]
     if form is _Form.JSON and set(forms) == {form}:
         _refuse(form, columns=columns)
-        return read_json_samples(*paths, one_means=one_means, gap_s=gap_s)
+        return read_json_samples(*files, one_means=one_means, gap_s=gap_s)
     if form is _Form.SAMPLES and set(forms) == {form}:
         _refuse(form, gap_s=gap_s)
-        return read_samples(*paths, one_means=one_means, columns=columns)
+        return read_samples(*files, one_means=one_means, columns=columns)
     if len(paths) == 1:
         _refuse(form, one_means=one_means, gap_s=gap_s, columns=columns)
-        return read_event_log(paths[0]) if form is _Form.LOG else read_event_table(paths[0])
+        return read_event_log(files[0]) if form is _Form.LOG else read_event_table(files[0])
     alone = next((i for i, form in enumerate(forms) if form in (_Form.TABLE, _Form.LOG)), None)
     if alone is None:
         raise InputError("JSON samples and others, expected files of one form", file=paths[forms.index(_Form.JSON)])
@@ -89,8 +90,8 @@ def _refuse(form: _Form, **given: object) -> None:
             raise InputError(f"does not apply to {form}", place=name)
 
 
-def _form(path: str | os.PathLike[str]) -> _Form:
-    first = read_lines(path)[0]
+def _form(file: TraceFile) -> _Form:
+    first = file.text.partition("\n")[0]
     if first.lstrip().startswith(("[", "{")):
         return _Form.JSON
     if FIRST_LINE.fullmatch(first):

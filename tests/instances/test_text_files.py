@@ -15,8 +15,8 @@ LONG = "x" * 5000
     [
         ({"format": LONG}, 'format: "xxx'),
         ({"format": f"coupled/{LONG}"}, 'format: "coupled/xxx'),
-        ({"format": 10**30}, "format: 1000000000000000000000000000000, expected a format of one of "),
-        ({"format": "\ud800"}, "format: '\\ud800', expected a format of one of "),
+        ({"format": 10**30}, "format: 1000000000000000000000000000000, expected an integer of at most 64 bits"),
+        ({"format": "\ud800"}, "format: '\\ud800', expected Unicode text without a lone surrogate"),
         ({"format": "bags/1", "store": LONG}, "store: 'xxx"),
         ({"format": "batches/1", "compute": LONG}, "compute: 'xxx"),
         ({"format": "coupled/1", "tasks": LONG}, 'tasks: "xxx'),

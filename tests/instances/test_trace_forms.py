@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from hindsched.instances import InputError
+from hindsched.instances import InputError, compression
 from hindsched.instances.coupled.from_trace import from_trace, usual_training
 from hindsched.instances.states import to_letters
-from hindsched.instances.traces import parsing, read
+from hindsched.instances.traces import read
 
 
 def letters(trace, **choice):
@@ -64,13 +64,13 @@ def test_larger_numbers_count_machines(write):
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ("[1, 0", "not JSON"),
+        ("[1, 0", "line 1, column 6: not JSON: ends too early"),
         ("[1]", "expected a list of at least two samples"),
         ('{"gap_s": 5}', "no list of samples, expected one under availability"),
         ('{"gap_s": 5, "data": [1, 0, -1]}', "sample 2: '-1', expected 0 or 1, or a count"),
         ('{"gap_s": 5, "data": [1, 0.5]}', "sample 1: '0.5', expected 0 or 1, or a count"),
         ('{"gap_s": 5, "data": [1, null]}', "sample 1: 'null', expected 0 or 1, or a count"),
-        ('{"gap_s": 5, "data": [1, NaN]}', "sample 1: 'NaN', expected 0 or 1, or a count"),
+        ('{"gap_s": 5, "data": [1, NaN]}', "data[1]: not JSON: NaN, expected a finite number"),
         ('{"gap_s": 0, "data": [1, 0]}', "gap: 0, expected a number of seconds above 0"),
         ('{"gap_s": 5, "data": [0, 0], "start": "soon"}', "start: 'soon', expected UNIX seconds or a date"),
         ('{"gap_s": 5, "data": [1000000, 0]}', "count: 1000000 machines at most, expected 1 to 100000"),
@@ -185,9 +185,9 @@ def test_an_invalid_log_is_refused(write, log, message):
 
 
 def test_a_file_that_unpacks_to_too_many_bytes_is_refused(write, monkeypatch):
-    monkeypatch.setattr(parsing, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(compression, "MOST_BYTES", 1 << 20)
     path = write("bomb.csv.gz", gzip.compress(b"0" * ((1 << 20) + 1)))
-    with pytest.raises(InputError, match="more than 1 MiB when unpacked, expected a trace"):
+    with pytest.raises(InputError, match="more than 1 MiB when unpacked, expected at most this"):
         read(path)
 
 
