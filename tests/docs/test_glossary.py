@@ -15,7 +15,8 @@ TERMS = re.findall(r"^- \*\*(.+?)\*\*(?: \((.+?)\))?: (.+)$", PAGE, re.MULTILINE
 COMMON_WORDS = """
 agreement aim algorithm answer api application arguments array ascent assignment backends background base batsim bench
 bit bitsets block bootstrap box branching budget build building burst cache call candidate canvas capacities case cell
-charge checking cli clock code columns command communication compact compaction comparison compile compiled compiling
+charge checking cli clock code columns command communication compact compaction comparison compression compile compiled
+compiling
 complement composition computation compute confirmation constants context copying core count counter coupled criteria
 curves data deadlines decision delay delayed dgs dict dmd domains drawn draws earliest ecdf ends engine entry error
 estimate evaluation event exact example exchange execution expansion experiment export facts failed failures fcfs
