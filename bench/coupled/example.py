@@ -143,8 +143,8 @@ def drawn_example(example: Example, files: Files) -> Figure:
     gap = (example.of_run.outcome.makespan or 0) / (example.of_best.outcome.makespan or 1)
     return Figure(
         f"{example.policy} on {example.name}",
-        f"The worst run of at most 120 slots of the best heuristic takes {number(gap)} times the optimum. Each row is "
-        "a worker. Hatched: RECLAIMED; plain grey: DOWN; vertical line: end of an iteration.",
+        f"The worst run of at most 120 slots of the heuristic with the least median ratio takes {number(gap)} times "
+        "the optimum. Each row is a worker. Hatched: RECLAIMED; plain grey: DOWN; vertical line: end of an iteration.",
         [files.picture("example", "", drawing)],
         is_wide=True,
     )

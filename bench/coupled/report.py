@@ -12,10 +12,11 @@ from hindsched.bench.coupled.versus import COLUMNS, diff_by_wmin, versus
 from hindsched.bench.family_report import FamilyReport
 from hindsched.bench.report import canvas, ratio_plots
 from hindsched.bench.report.figures import panel_title, panels_of
-from hindsched.bench.report.formatting import MINUS, NOTHING, count, parameter, share
+from hindsched.bench.report.formatting import MINUS, NOTHING, count, joined, parameter, plural, share
 from hindsched.bench.report.html import Cell, Figure, PageTable
 from hindsched.bench.report.report_files import Files
 from hindsched.bench.results.policy_order import in_order
+from hindsched.bench.results.ratio_statistics import FEWEST
 from hindsched.bench.results.records import records
 from hindsched.instances.coupled import Instance, Schedule
 
@@ -48,21 +49,31 @@ def by_builder(policies: Sequence[str]) -> dict[str, list[str]]:
 
 
 def findings(runs: pd.DataFrame, reference: str) -> list[str]:
-    """Return a sentence on the policy with the least %diff to the reference."""
+    """Return a sentence on the policies with the least %diff to the reference; none over fewer than `FEWEST` scenarios.
+
+    Policies whose %diff reads the same tie.
+    """
     metrics = versus(runs.rename(columns={"value": "makespan"}), reference)
-    others = metrics[(metrics["policy"] != reference) & metrics["diff"].notna()].sort_values("diff", kind="stable")
+    others = metrics[(metrics["policy"] != reference) & (metrics["compared"] >= FEWEST)]
+    others = others.sort_values("diff", kind="stable")
     if not len(others):
         return []
     first = others.iloc[0]
-    name, compared = str(first["policy"]), count(first["compared"])
-    text = "The other heuristic is" if len(others) == 1 else f"Compared with {reference}, the fastest heuristic is"
-    over = f"on average over {compared} scenario{'' if first['compared'] == 1 else 's'}"
-    if first["diff"] == 0:
+    leaders = others.loc[others["diff"].round(1) == round(first["diff"], 1), "policy"].tolist()
+    over = f"on average over {plural(first['compared'], 'scenario')}"
+    text = "The other heuristic is" if len(metrics) == 2 else f"Compared with {reference}, the fastest heuristic is"
+    if len(leaders) > 1:
+        text = f"Compared with {reference}, the fastest heuristics are"
+    name = joined(leaders)
+    difference = f"{abs(first['diff']):.1f}"
+    if difference == "0.0":
         return [f"{text} {name}: as fast as {reference} {over}."]
     slow, fast = (reference, name) if first["diff"] < 0 else (name, reference)
-    wins = share(first["wins"] / 100)
-    difference = f"{slow} takes {abs(first['diff']):.1f}% longer than {fast} {over}"
-    return [f"{text} {name}: {difference}, and {name} is at least as fast in {wins} of the trials."]
+    takes = "takes" if slow == reference or len(leaders) == 1 else "take"
+    found = f"{text} {name}: {slow} {takes} {difference}% longer than {fast} {over}"
+    if len(leaders) == 1:
+        found += f", and {name} is at least as fast in {share(first['wins'] / 100)} of the trials"
+    return [f"{found}."]
 
 
 def against(runs: pd.DataFrame, reference: str, files: Files) -> list[Figure | PageTable]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from collections.abc import Sequence
+from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
 from hindsched.bench.family import AnyFamily
 from hindsched.bench.report.formatting import count, interval, joined, number, plural, share
-from hindsched.bench.results.ratio_statistics import ends, in_median_order
+from hindsched.bench.results.ratio_statistics import FEWEST, ends, in_median_order
 from hindsched.bench.results.records import records
+from hindsched.bench.shared_types import Row
 from hindsched.offline.results import Sense
 
 if TYPE_CHECKING:
@@ -81,41 +83,66 @@ def _why_no_ratio(runs: pd.DataFrame) -> str:
 
 
 def _of_ratios(overall: pd.DataFrame, medians: pd.DataFrame, sense: Sense) -> list[str]:
-    most, least = _MEDIANS[sense]
-    order = in_median_order(overall)
-    rows = records(order.merge(medians, on="policy", suffixes=("_mean", ""), how="left"))
+    rows = records(in_median_order(overall).merge(medians, on="policy", suffixes=("_mean", ""), how="left"))
     best = rows[0]
-    who = f"Best by median ratio: {best['policy']}. Half of its" if len(rows) > 1 else f"{best['policy']}: half of the"
-    if isfinite(best["median_high"]):
-        confidence = (
-            f" (95% interval {number(best['ci_low'])} to {number(best['ci_high'])})"
-            if isfinite(best["ci_high"])
-            else ""
-        )
-        middle = interval(*ends(best, "median"))
-        found = [f"{who} runs {most.format(middle)}{confidence}."]
-    elif isfinite(best["median_low"]):
-        found = [f"{who} runs {least.format(number(best['median_low']))}; no upper end is known."]
-    else:
-        found = ["No policy finishes more than half of its runs, so no median is known."]
-    close = [row["policy"] for row in rows[1:] if not row["behind_low"] > 0]
-    if close:
-        found.append(f"These runs do not distinguish it from {joined(close)}.")
-    elif len(rows) > 1:
-        second = rows[1]
-        difference = f"{number(second['behind_low'])} to {number(second['behind_high'])}"
-        found.append(
-            f"Second is {second['policy']} with median {interval(*ends(second, 'median'))}; "
-            f"the 95% interval of the difference is {difference}."
-        )
-    if len(rows) > 2:
-        last = rows[-1]
-        found.append(f"Farthest from the optimum: {last['policy']}, median {interval(*ends(last, 'median'))}.")
+    found = _ranking(rows, sense) if not isnan(best["ci_low"]) or len(rows) == 1 else _unranked(rows)
     total = overall["runs"].sum()
     optimal = (overall["optimal"] * overall["runs"]).sum() / total
     near = (overall["within30"] * overall["runs"]).sum() / total
-    text = f"{share(optimal)} of all runs are proven optimal, {share(near)} are within 30% of the optimum"
-    if len(rows) > 1:
-        text += f"; of {best['policy']}'s runs, {share(best['optimal'])} and {share(best['within30'])}"
-    found.append(f"{text}.")
+    found.append(f"{share(optimal)} of all runs are proven optimal, {share(near)} are within 30% of the optimum.")
     return found
+
+
+def _unranked(rows: Sequence[Row]) -> list[str]:
+    """Return the range of medians over too few instances for an interval, without a first or a last policy."""
+    texts = list(dict.fromkeys(map(_median, rows)))
+    found = f"all have the median ratio {texts[0]}"
+    if len(texts) > 1:
+        found = f"their median ratios go from {texts[0]} to {texts[-1]}"
+    return [f"Too few instances to rank policies (at least {FEWEST}, or {FEWEST} scenarios, are needed); {found}."]
+
+
+def _ranking(rows: Sequence[Row], sense: Sense) -> list[str]:
+    """Return the policies with the least median ratio, those that are not distinguished from them, and the last."""
+    most, least = _MEDIANS[sense]
+    best = rows[0]
+    middle = ends(best, "median")
+    leaders = [row for row in rows if _median(row) == _median(best)]
+    others = rows[len(leaders) :]
+    if len(rows) == 1:
+        who = f"{best['policy']}: half of the"
+    elif len(leaders) == 1:
+        who = f"Best by median ratio: {best['policy']}. Half of its"
+    else:
+        who = f"Best by median ratio: {joined([row['policy'] for row in leaders])} tie. Half of their"
+    confidence = ""
+    if isfinite(best["ci_high"]) and len(leaders) == 1:
+        confidence = f" (95% interval {number(best['ci_low'])} to {number(best['ci_high'])})"
+    if isfinite(middle[1]):
+        found = [f"{who} runs {most.format(interval(*middle))}{confidence}."]
+    elif isfinite(middle[0]):
+        found = [f"{who} runs {least.format(number(middle[0]))}; no upper end is known."]
+    else:
+        return ["No policy finishes more than half of its runs, so no median is known."]
+    close = [row["policy"] for row in others if not row["behind_low"] > 0]
+    it = "it" if len(leaders) == 1 else "them"
+    if others and len(close) == len(others):
+        return [*found, f"These runs distinguish no other policy from {it}."]
+    if close:
+        found.append(f"These runs do not distinguish {it} from {joined(close)}.")
+    elif others:
+        second = others[0]
+        difference = f"{number(second['behind_low'])} to {number(second['behind_high'])}"
+        found.append(
+            f"Second is {second['policy']} with median {_median(second)}; "
+            f"the 95% interval of the difference is {difference}."
+        )
+    last = [row["policy"] for row in others if _median(row) == _median(rows[-1])]
+    if last and len(rows) > 2 and not set(last) & set(close):
+        tie = " tie" if len(last) > 1 else ""
+        found.append(f"Farthest from the optimum: {joined(last)}{tie}, median {_median(rows[-1])}.")
+    return found
+
+
+def _median(row: Row) -> str:
+    return interval(*ends(row, "median"))

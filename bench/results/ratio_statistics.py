@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLUMNS",
+    "FEWEST",
     "SHARES",
     "STATISTICS",
     "by_policy",
@@ -35,6 +36,8 @@ __all__ = [
     "medians",
 ]
 
+#: Fewest independent instances, or scenarios where trials share machines, that give an interval or rank policies.
+FEWEST = 10
 #: Largest ratio of the runs that a share counts, by the name of its column.
 SHARES = {"within10": 1.1, "within30": 1.3, "within100": 2.0}
 _QUANTILES = {"quartile_1": 0.25, "median": 0.5, "quartile_3": 0.75}
@@ -82,7 +85,8 @@ def distribution(ratios: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
         - ``runs``, and ``unfinished`` among them;
         - ``quartile_1``, ``median``, ``quartile_3`` over *all* runs and ``mean`` over *finished* runs: each by its ends
           ``_low`` and ``_high`` (infinite where it falls on unfinished runs), and as a number where both are equal;
-        - ``ci_low``, ``ci_high``: the 95 % bootstrap interval of the mean, over scenarios or else over instances;
+        - ``ci_low``, ``ci_high``: the 95 % bootstrap interval of the mean, over scenarios or else over instances; NaN
+          where there are fewer than `FEWEST`;
         - ``optimal``, ``within10``, ``within30``, ``within100``: shares of all runs that are proven optimal, and proven
           to be at most 1.1, 1.3 and 2 times the optimum; ``optimal_high``: the share that may be optimal;
         - the means over finished runs of the family's `hindsched.bench.family.Family.averages`.
@@ -127,7 +131,7 @@ def medians(ratios: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         One row per policy: ``ci_low`` and ``ci_high`` of the median, ``behind_low`` and ``behind_high`` of its
         difference to the least median, on the same resamples. If ``behind_low`` <= 0, these runs do not distinguish
-        the policy from the best one.
+        the policy from the best one. NaN with fewer than `FEWEST` scenarios or instances.
     """
     import pandas as pd
 
@@ -146,7 +150,7 @@ def medians(ratios: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for policy in policies:
         row: Row = {"policy": policy}
-        if weights.shape[1] > 1:  # one scenario gives no interval
+        if weights.shape[1] >= FEWEST:
             row["ci_low"], row["ci_high"] = percentiles(lows[policy])[0], percentiles(highs[policy])[1]
             with np.errstate(invalid="ignore"):
                 row["behind_low"] = percentiles(lows[policy] - highs[best])[0]
@@ -185,7 +189,7 @@ def _statistics(
     row["mean_high"] = most.mean() if len(most) else np.nan
     for name in STATISTICS:
         row[name] = row[f"{name}_low"] if row[f"{name}_low"] == row[f"{name}_high"] < np.inf else np.nan
-    is_interval = len(np.unique(cluster[is_finished])) > 1
+    is_interval = len(np.unique(cluster[is_finished])) >= FEWEST
     row["ci_low"] = percentiles(resampled_means(least, cluster[is_finished], weights))[0] if is_interval else np.nan
     row["ci_high"] = percentiles(resampled_means(most, cluster[is_finished], weights))[1] if is_interval else np.nan
     row["optimal"], row["optimal_high"] = (high == 1.0).mean(), ((low == 1.0) & is_finished).mean()

@@ -9,7 +9,7 @@ import numpy as np
 from hindsched.bench.family import family_named
 from hindsched.bench.results.columns import GROUP
 from hindsched.bench.results.policy_order import policies_of
-from hindsched.bench.results.ratio_statistics import COLUMNS, distribution
+from hindsched.bench.results.ratio_statistics import COLUMNS, FEWEST, distribution
 from hindsched.bench.results.ratios import contradictions, with_ratios
 from hindsched.bench.results.records import records_or_none
 from hindsched.bench.shared_types import Row
@@ -25,7 +25,7 @@ NOTE = (
     "Quartiles, medians and shares are over all runs on instances that some schedule finishes. An unfinished run "
     "counts as more than its limit over the optimum. Means are over finished runs. Where the optimum is not proven, a "
     "statistic is given by both ends or as >=, and shares count proven cases. The 95% interval is a bootstrap of the "
-    "mean over {clusters}."
+    "mean over {clusters}; fewer than " + str(FEWEST) + " give none."
 )
 
 

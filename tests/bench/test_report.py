@@ -65,8 +65,8 @@ def rows(policies=POLICIES, *, instances=12, seed=0, **fixed):
             "m": 5,
             "n_com": 10,
             "wmin": wmin,
-            "scenario": number // 4,
-            "trial": number % 4 // 2,
+            "scenario": number // 2,
+            "trial": 0,
             "seed": 0,
         }
         setting = f"paper p=20 m=5 n_com=10 wmin={wmin} K=10"
@@ -278,6 +278,42 @@ def test_a_run_that_cannot_be_made_again_as_told_is_not_drawn(report, tmp_path, 
     assert "One run and the optimum" not in page.text
 
 
+def found_in(place, **makespans):
+    """Return the findings on instances with the optimum 10, given the makespans of each policy."""
+    path = place / "runs.csv"
+    rows = [
+        {"instance": f"i{number:02}", "policy": policy.replace("_", "-"), "makespan": makespan, "optimum": 10}
+        for policy, values in makespans.items()
+        for number, makespan in enumerate(values)
+    ]
+    pd.DataFrame(rows).to_csv(path)
+    return write_report(path, place / "page").findings
+
+
+def test_nine_instances_rank_no_policy_and_ten_do(tmp_path):
+    few = found_in(tmp_path, IE=[10] * 9, IP=[20] * 9, IY=[30] * 9)
+    assert few[0].startswith("Too few instances to rank policies (at least 10")
+    assert not re.search("Best|Second|Farthest|fastest|interval", " ".join(few))
+    enough = found_in(tmp_path, IE=[10] * 10, IP=[20] * 10, IY=[30] * 10)
+    assert enough[0].startswith("Best by median ratio: IE. Half of its runs take at most 1.00 times")
+    assert "Farthest from the optimum: IY, median 3.00." in enough
+    assert "the fastest heuristic is IP" in enough[-1]
+
+
+def test_ties_are_named_and_a_policy_that_is_not_distinguished_is_not_the_farthest(tmp_path):
+    spread = [10, 12, 14, 16, 18, 10, 12, 14, 16, 40]
+    found = found_in(tmp_path, IE=spread, IP=spread, IY=[19, 10, 16, 15, 12, 17, 13, 15, 11, 30])
+    assert found[0].startswith("Best by median ratio: IP and IE tie. Half of their runs take at most 1.40 times")
+    assert found[1] == "These runs distinguish no other policy from them."
+    assert not any(line.startswith("Farthest") for line in found)
+    apart = found_in(tmp_path, IE=spread, IP=[90] * 10, IY=[90] * 10)
+    assert "Farthest from the optimum: IP and IY tie, median 9.00." in apart
+    assert "the fastest heuristics are IP and IY: IP and IY take" in apart[-1]
+    alike = found_in(tmp_path, IE=spread, IP=spread, IY=spread)
+    assert " tie. Half of their runs take at most 1.40 times" in alike[0]
+    assert not any("distinguish" in line or "Farthest" in line for line in alike)
+
+
 def test_a_compact_table_gives_the_same_findings(report, tmp_path):
     found = rows(("IE", "IP"))
     written, _ = report(found)
@@ -292,7 +328,10 @@ def test_the_command_writes_beside_the_results_and_says_what_it_found(tmp_path, 
     pd.DataFrame({"instance": ["a", "a"], "policy": ["IE", "IP"], "makespan": [20, 10], "optimum": 10}).to_csv(results)
     code, out, _ = hindsched("report", results)
     assert code == 0
-    assert "Best by median ratio: IP. Half of its runs take at most 1.00 times the hindsight optimum." in out
+    assert "Too few instances to rank policies" in out
+    assert "their median ratios go from 1.00 to 2.00" in out
+    assert "Best" not in out
+    assert "interval" not in out
     assert (tmp_path / "runs-report" / "report.html").is_file()
     code, out, _ = hindsched("report", results, "-o", tmp_path / "here", "--json")
     assert code == 0
