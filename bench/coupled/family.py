@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import msgspec
 
-from hindsched import instances
 from hindsched.bench.commands.options import LARGEST
 from hindsched.bench.coupled.commands import CoupledCommands
 from hindsched.bench.coupled.paper import Paper
@@ -17,6 +16,7 @@ from hindsched.bench.family import Family
 from hindsched.bench.run_records import Options, RunRecord
 from hindsched.bench.shared_types import Given, Policy, Row
 from hindsched.instances.coupled import Instance, Schedule
+from hindsched.instances.coupled.replay import replay
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.instances.state_sources import STARTS
 from hindsched.instances.text_files import convert, excerpt
@@ -129,7 +129,7 @@ class _Coupled(Family[Instance, Schedule]):
 
     def replay(self, instance: Instance, record: RunRecord, who: str) -> Row:
         """Replay the schedule of a run by the checker, as far as it was kept; return the number of slots replayed."""
-        verdict = instances.check(instance, record.schedule)
+        verdict = replay(instance, record.schedule)
         found = verdict.outcome
         is_whole = record.schedule.slots == record.facts["slots"]
         agrees = not is_whole or (found.makespan, found.iterations) == (record.value, record.facts["iterations"])

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from hindsched.instances import check
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.coupled.schedule import NOT_ENROLLED, Schedule
 from hindsched.instances.errors import InputError
@@ -198,7 +197,9 @@ def confirm(instance: Instance, result: CoupledResult) -> None:
     """Raise `SelfCheckError` unless the checker accepts the schedule of a result and finds its value."""
     if result.schedule is None:
         return
-    verdict = check(instance, result.schedule)
+    from hindsched.instances.coupled.replay import replay  # late: it loads the compiler
+
+    verdict = replay(instance, result.schedule)
     expect_valid(verdict, result.by)
     is_makespan = result.objective is Objective.MAKESPAN
     found = verdict.outcome.makespan if is_makespan else verdict.outcome.iterations

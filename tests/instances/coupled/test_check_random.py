@@ -1,7 +1,8 @@
 """The checker on random legal schedules and their mutants, compared with two other implementations of R1-R5.
 
 `walk` makes schedules slot by slot and records the state. `expected` checks a text without state: it derives from the
-earlier letters which workers have the program and how much is computed. Neither uses the checker.
+earlier letters which workers have the program and how much is computed. Neither uses the checker. On every schedule
+and mutant the compiled twin of the checker must give the same verdict.
 """
 
 import random
@@ -13,6 +14,7 @@ import pytest
 from hindsched.instances import check
 from hindsched.instances.coupled import Configuration, Instance, Schedule
 from hindsched.instances.coupled.generate import small
+from hindsched.instances.coupled.replay import first_broken_rule, replay
 from hindsched.instances.states import DOWN, RECLAIMED, to_letters
 
 Tasks = dict[int, int]
@@ -186,6 +188,11 @@ def expected(instance: Instance, schedule: Schedule) -> tuple[int | None, str | 
 
 def found(instance: Instance, schedule: Schedule) -> tuple[int | None, str | None, int]:
     verdict = check(instance, schedule)
+    assert replay(instance, schedule) == verdict
+    known = min(schedule.slots, instance.slots)
+    is_beyond = verdict.time is not None and verdict.time >= known  # no rule is broken where letters have a known state
+    place = (None, None) if is_beyond else (verdict.time, verdict.rule)
+    assert first_broken_rule(instance, schedule) == (*place, verdict.outcome.ends)
     return verdict.time, verdict.rule, verdict.outcome.iterations
 
 
