@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from hindsched.bench.shared_types import Given
+from hindsched.instances.intervals import Presence, join_touching
 from hindsched.instances.states import UP, States
+from hindsched.instances.traces.parsing import to_length
+from hindsched.instances.traces.samples import Meaning, assumption_on_ones
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Availability", "availability_lines", "availability_of", "availability_within"]
+    from hindsched.instances.traces import Trace
+
+__all__ = ["Availability", "availability_lines", "availability_of", "availability_within", "hints"]
 
 #: Largest number of nodes that are listed one by one; of more, the least, the median and the most available are.
 _LISTED_NODES = 24
 #: A smaller share of time UP than this suggests that the samples were read the wrong way round.
 _SUSPICIOUS_SHARE = 0.4
-_SWAPPED = "that is little: if a sample of 1 means preempted, use --one-means preempted"
 
 
 class Availability(NamedTuple):
@@ -79,7 +84,7 @@ def availability_within(up: npt.NDArray[np.int64], since: int, until: int) -> Av
 
 
 def availability_lines(
-    nodes: Sequence[Availability], names: Sequence[str], where: str, unit: str, never_up: str = _SWAPPED
+    nodes: Sequence[Availability], names: Sequence[str], where: str, unit: str, never_up: str = ""
 ) -> list[str]:
     """Return lines on how often each node is UP.
 
@@ -92,7 +97,7 @@ def availability_lines(
     unit
         Unit of time.
     never_up
-        Hint for the case that no node is ever UP.
+        Hint for the case that no node is ever UP, or an empty text.
     """
     mean = sum(node.share for node in nodes) / len(nodes)
     lines = [f"{where}: {mean:.1%} of all"]
@@ -105,8 +110,31 @@ def availability_lines(
         share, changes, longest = nodes[q]
         detail = f"{changes} change{'' if changes == 1 else 's'}, longest absence {longest} {unit}"
         lines.append(f"  {names[q]}: {share:.1%} UP, {detail}{'' if longest == 1 else 's'}")
-    if mean == 0:
-        lines.append(never_up)
-    elif mean < _SUSPICIOUS_SHARE:
-        lines.append(_SWAPPED)
-    return lines
+    return [*lines, never_up] if mean == 0 and never_up else lines
+
+
+def hints(trace: Trace, own: Given) -> list[str]:
+    """Return what may be wrong with an imported trace: samples read the wrong way round, or slots that are too long.
+
+    Parameters
+    ----------
+    trace
+        The trace.
+    own
+        The options of ``import``.
+    """
+    found: list[str] = []
+    mean = sum(trace.shares) / len(trace.shares)
+    is_read_as_written = trace.assumptions[:1] == (assumption_on_ones(Meaning.AVAILABLE),)
+    if is_read_as_written and own.get("one_means") is None and mean < _SUSPICIOUS_SHARE:
+        found.append(f"available {mean:.1%} of the time is little: if 1 means preempted, say --one-means preempted")
+    periods = sorted(
+        stop - start
+        for row in trace.intervals
+        for start, stop in join_touching([interval for interval in row if interval.presence is Presence.AVAILABLE])
+    )
+    slot_s = own.get("slot_s")
+    if slot_s is not None and periods and periods[len(periods) // 2] < to_length(slot_s, "slot_s"):
+        median = float(periods[len(periods) // 2])
+        found.append(f"a slot of {slot_s} s is longer than most availability periods (median {median:g} s)")
+    return found

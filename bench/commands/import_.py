@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from hindsched.bench.commands import options
+from hindsched.bench.commands.availability import hints
 from hindsched.bench.commands.by_family import FamilyCommand, family_option
+from hindsched.bench.commands.traces import TRACE
 from hindsched.bench.family import family_named
 from hindsched.bench.output_files import write_instance
 from hindsched.bench.shared_types import Row
+
+if TYPE_CHECKING:
+    from hindsched.instances.traces import Trace
 
 
 @click.command("import", cls=FamilyCommand, short_help="Make an instance from a trace of real machines.")
@@ -29,7 +36,12 @@ def import_(traces: tuple[str, ...], family: str, output: str, own: Row) -> None
     adapter = family_named(family)
     instance, assumptions = adapter.commands.import_trace(traces, own)
     write_instance(instance, output)
+    trace: Trace | None = click.get_current_context().meta.get(TRACE)
+    if trace is not None:
+        click.echo(f"hindsched: read: {trace.summary}", err=True)
     for assumption in assumptions:
         click.echo(f"hindsched: assumed: {assumption}", err=True)
     for line in adapter.commands.availability(instance):
         click.echo(line, err=True)
+    for hint in [] if trace is None else hints(trace, own):
+        click.echo(hint, err=True)

@@ -9,11 +9,16 @@ import click
 
 from hindsched.bench.shared_types import Given, Row
 from hindsched.instances.errors import InputError
+from hindsched.instances.traces.delimited import cells_of
 
 if TYPE_CHECKING:
     from hindsched.instances.traces import Trace
 
-__all__ = ["chosen_nodes", "read_traces", "trace_options"]
+__all__ = ["TRACE", "chosen_nodes", "read_traces", "trace_options"]
+
+
+#: Key of the context's ``meta`` under which `read_traces` leaves the trace, for what is printed about it.
+TRACE = "hindsched.trace"
 
 
 def trace_options() -> list[click.Option]:
@@ -30,6 +35,11 @@ def trace_options() -> list[click.Option]:
             metavar="KIND=NAME,...",
             help="Columns of samples, by KIND: date, availability, count or node.",
         ),
+        click.Option(
+            ["--time-unit"],
+            type=click.Choice(["s", "ms", "us", "ns", "min", "h", "d", "date"]),
+            help="Unit of times that are numbers; date: as yyyymmdd[HH[MM[SS]]].  [default: the plausible one]",
+        ),
     ]
 
 
@@ -44,12 +54,24 @@ def read_traces(traces: Sequence[str], given: Given) -> tuple[Trace, Row]:
         if pair and not (equals and name):
             raise InputError(f"{pair!r}, expected kind=name", place="--columns")
         columns |= {kind.strip(): name.strip()} if pair else {}
-    return read(*traces, one_means=others.pop("one_means"), gap_s=others.pop("gap_s"), columns=columns), others
+    given_names = ("one_means", "gap_s", "time_unit")
+    trace = read(*traces, columns=columns, **{name: others.pop(name) for name in given_names})
+    click.get_current_context().meta[TRACE] = trace
+    return trace, others
 
 
 def chosen_nodes(trace: Trace, text: str | None) -> int | list[str] | None:
-    """Return the meaning of ``--nodes``: a number of nodes, unless it is the name of one; names; or None, all nodes."""
+    """Return the meaning of ``--nodes``: a node's name, a number of nodes, names as in a line of CSV, or None, all."""
     if text is None:
         return None
+    if text in trace.nodes:
+        return [text]
     is_number = text.isascii() and text.isdigit() and len(text) < 10
-    return int(text) if is_number and text not in trace.nodes else text.split(",")
+    return int(text) if is_number else _listed(text)
+
+
+def _listed(text: str) -> list[str]:
+    try:
+        return cells_of(text, ",", 1)
+    except InputError as error:
+        raise error.at("--nodes") from None

@@ -3,40 +3,43 @@
 from __future__ import annotations
 
 import os
-import re
-from fractions import Fraction
+from collections.abc import Sequence
 from heapq import heappop, heappush
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.intervals import Interval, Presence, Seconds, simplest
-from hindsched.instances.traces.parsing import excerpt, read_lines, seconds
+from hindsched.instances.intervals import Interval, Presence, Seconds
+from hindsched.instances.traces.delimited import SEPARATORS, Candidate, cells_of, first_lines, significant
+from hindsched.instances.traces.parsing import excerpt, read_lines
+from hindsched.instances.traces.samples import COLUMNS
+from hindsched.instances.traces.times import TimeUnit, plain_name, to_times
 from hindsched.instances.traces.trace import Trace
 
-__all__ = ["FIRST_LINE", "read_event_log"]
+__all__ = ["find_event_log", "read_event_log"]
 
-#: Pattern of the first line.
-FIRST_LINE = re.compile(r"\s*[0-9.]+\s*,\s*(add|remove)\s*,.+")
-
-_MILLI = Fraction(1, 1000)
+#: Names of the columns of time, event and node, if the first line names them.
+_NAMES = (COLUMNS["date"], ("event", "action", "event_type", "operation", "type"), COLUMNS["node"])
+_EVENTS = {"add": "add", "added": "add", "remove": "remove", "removed": "remove"}
 _ASSUMPTIONS = (
-    "times are milliseconds",
     "the log is complete: a node is absent until it is added, and all are observed from the first event to the last",
 )
 _PLACES = "no name occurs twice: nodes of the trace are places, and an added node takes the place that was left first"
-_NAMES = "a node that is added again under the same name is the same machine"
+_SAME = "a node that is added again under the same name is the same machine"
 
 
-def read_event_log(path: str | os.PathLike[str]) -> Trace:
+def read_event_log(path: str | os.PathLike[str], *, time_unit: TimeUnit | str | None = None) -> Trace:
     """Read a log of lines ``time_ms,add|remove,node``, plain, gzip or xz.
 
-    If a name occurs twice, the names are the nodes. If every added node has a new name, as in autoscaling groups, the
-    nodes of the trace are places: as many as were ever taken at once. An added node takes the free place that was left
-    first.
+    The first line may name the columns, in any order. If a name occurs twice, the names are the nodes. If every added
+    node has a new name, as in autoscaling groups, the nodes of the trace are places: as many as were ever taken at
+    once. An added node takes the free place that was left first.
 
     Parameters
     ----------
     path
         The file.
+    time_unit
+        Unit of the times. None: the column's name decides, otherwise what is plausible; times from the beginning of the
+        log are milliseconds.
 
     Raises
     ------
@@ -44,42 +47,80 @@ def read_event_log(path: str | os.PathLike[str]) -> Trace:
         If a line has another number of columns, no time, a decreasing time or an unknown event, or if a node is added
         while it is present or removed while it is absent. The message names file and line.
     """
-    events: list[tuple[Seconds, str, str]] = []
-    there: set[str] = set()
     try:
-        for number, line in enumerate(read_lines(path), start=1):
-            if line and not line.isspace():
-                events.append(_event(line, f"line {number}", there, events[-1][0] if events else None))
+        return _trace(read_lines(path), time_unit)
     except InputError as error:
         raise error.in_file(path) from None
+
+
+def find_event_log(lines: Sequence[str]) -> tuple[Candidate, list[int]] | str:
+    """Return the line before the first event, and the columns of time, event and node; or why there are none."""
+    for head in first_lines(lines):
+        columns = [[i for i, name in enumerate(head.names) if plain_name(name) in names] for names in _NAMES]
+        if all(len(found) == 1 for found in columns):
+            number, line = next(significant(lines, head.number), (0, ""))
+            cells = cells_of(line, head.separator, number)
+            if len(cells) == len(head.names) and cells[columns[1][0]].lower() in _EVENTS:
+                return head, [found[0] for found in columns]
+        if len(head.names) == 3 and head.names[1].lower() in _EVENTS:
+            names = ["time", "add or remove", "node"]
+            return Candidate(head.number - 1, names, head.separator), [0, 1, 2]
+    return "no line has a time, add or remove, and a node"
+
+
+def _trace(lines: Sequence[str], time_unit: TimeUnit | str | None) -> Trace:
+    found = find_event_log(lines)
+    if isinstance(found, str):
+        number, line = next(significant(lines), (1, ""))
+        raise InputError(f"{excerpt(line)}, expected time_ms,add or remove,node", place=f"line {number}")
+    head, (time, event, node) = found
+    numbers: list[int] = []
+    rows: list[list[str]] = []
+    for number, cells in head.rows(lines):
+        numbers.append(number)
+        rows.append(cells)
+    times = to_times(
+        [cells[time] for cells in rows],
+        numbers,
+        name=head.names[time],
+        unit=time_unit,
+        usual=TimeUnit.MILLISECONDS,
+        what="time",
+    )
+    events: list[tuple[Seconds, str, str]] = []
+    there: set[str] = set()
+    for at, cells, number in zip(times.values, rows, numbers, strict=True):
+        place = f"line {number}"
+        what = _EVENTS.get(cells[event].lower())
+        if events and at < events[-1][0]:
+            raise InputError(f"time {excerpt(cells[time])}, expected at least that of the previous event", place=place)
+        if what is None:
+            raise InputError(f"event {excerpt(cells[event])}, expected add or remove", place=place)
+        _move(cells[node], what, there, place)
+        events.append((at, what, cells[node]))
     begin, end = events[0][0], events[-1][0]
     if begin == end:
-        raise InputError("all events at the same time, expected at least two different times", file=path)
-    added = [node for _, what, node in events if what == "add"]
+        raise InputError("all events at the same time, expected at least two different times")
+    added = [name for _, what, name in events if what == "add"]
     has_names = len(set(added)) < len(added)
     stays = _by_name(events) if has_names else _by_place(events)
-    rows = {name: _intervals(spans, begin, end) for name, spans in stays.items()}
-    assumption = _NAMES if has_names else _PLACES
-    return Trace(tuple(rows), tuple(rows.values()), (*_ASSUMPTIONS, assumption))
+    intervals = {name: _intervals(spans, begin, end) for name, spans in stays.items()}
+    findings = (
+        f"log of added and removed nodes, separator {SEPARATORS[head.separator]}",
+        f"time: {times.description}",
+        "nodes by their names" if has_names else "nodes by place",
+        "available from add to remove",
+    )
+    assumptions = (*_ASSUMPTIONS, _SAME if has_names else _PLACES)
+    return Trace(tuple(intervals), tuple(intervals.values()), assumptions, findings)
 
 
-def _event(line: str, place: str, there: set[str], before: Seconds | None) -> tuple[Seconds, str, str]:
-    cells = [cell.strip() for cell in line.split(",")]
-    if len(cells) != 3:
-        raise InputError(f"{len(cells)} columns, expected 3: time_ms,add or remove,node", place=place)
-    milliseconds, what, node = seconds(cells[0]), cells[1], cells[2]
-    if milliseconds is None:
-        raise InputError(f"time {excerpt(cells[0])}, expected milliseconds", place=place)
-    time = simplest(Fraction(milliseconds) * _MILLI)
-    if before is not None and time < before:
-        raise InputError(f"time {excerpt(cells[0])}, expected at least that of the previous event", place=place)
-    if what not in ("add", "remove"):
-        raise InputError(f"event {excerpt(what)}, expected add or remove", place=place)
+def _move(node: str, what: str, there: set[str], place: str) -> None:
+    """Add a node to those that are present, or remove it."""
     if (node in there) == (what == "add"):
         state = "already present" if what == "add" else "not present"
         raise InputError(f"node {excerpt(node)}: {what}, but the node is {state}", place=place)
     (there.add if what == "add" else there.remove)(node)
-    return time, what, node
 
 
 def _by_name(events: list[tuple[Seconds, str, str]]) -> dict[str, list[tuple[Seconds, Seconds | None]]]:

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Interval, Presence, Seconds
-from hindsched.instances.traces.parsing import excerpt, read_lines, seconds
+from hindsched.instances.traces.delimited import SEPARATORS, Candidate, cells_of, first_lines, significant
+from hindsched.instances.traces.parsing import excerpt, read_lines
+from hindsched.instances.traces.times import (
+    TimeUnit,
+    in_seconds,
+    is_before_2100,
+    plain_name,
+    plausible_unit,
+    seconds,
+    unit_named,
+)
 from hindsched.instances.traces.trace import Trace
 
-__all__ = ["read_event_table"]
+__all__ = ["find_event_table", "read_event_table"]
 
 _COLUMNS = (
     "event_id component_id node_id platform_id node_name event_type event_start_time event_stop_time event_end_reason"
 )
+_NAMES = _COLUMNS.split()
 _PRESENCE = {
     "0": Presence.UNAVAILABLE,
     "1": Presence.AVAILABLE,
@@ -30,12 +42,13 @@ _ASSUMPTIONS = (
 )
 
 
-def read_event_table(path: str | os.PathLike[str]) -> Trace:
+def read_event_table(path: str | os.PathLike[str], *, time_unit: TimeUnit | str | None = None) -> Trace:
     """Read the ``event_trace`` table of a Failure Trace Archive data set.
 
-    The file is plain, gzip or xz; ``#`` begins a comment line. Its nine columns are separated by tabs or spaces:
-    event_id component_id node_id platform_id node_name event_type event_start_time event_stop_time event_end_reason.
-    Times are UNIX seconds; fractions are kept exactly. The events of one node are in order of time; nodes may be mixed.
+    The file is plain, gzip or xz; ``#`` begins a comment line. Its nine columns are separated by tabs or spaces, or by
+    commas, semicolons or vertical bars: event_id component_id node_id platform_id node_name event_type event_start_time
+    event_stop_time event_end_reason. The first line may name them, with or without ``#``, in any order. Times are UNIX
+    seconds; fractions are kept exactly. The events of one node are in order of time; nodes may be mixed.
 
     Names of nodes are not unique (LANL has 3,577 nodes with 3,249 names), so the ids identify a node. ``assumptions``
     of the trace lists what the reader assumes.
@@ -44,6 +57,8 @@ def read_event_table(path: str | os.PathLike[str]) -> Trace:
     ----------
     path
         The file.
+    time_unit
+        Unit of the times. None: seconds, unless all times are plausible in a finer unit after 1970.
 
     Raises
     ------
@@ -61,27 +76,83 @@ def read_event_table(path: str | os.PathLike[str]) -> Trace:
     D. Kondo, B. Javadi, A. Iosup, D. Epema, "The Failure Trace Archive: Enabling Comparative Analysis of Failures in
     Diverse Distributed Systems", CCGrid 2010.
     """
-    names: dict[tuple[str, str], str] = {}
-    rows: dict[tuple[str, str], list[Interval]] = {}
     try:
-        for number, line in enumerate(read_lines(path), start=1):
-            if line and not line.isspace() and not line.lstrip().startswith("#"):
-                _add_event(line, f"line {number}", names, rows)
+        return _trace(read_lines(path), time_unit)
     except InputError as error:
         raise error.in_file(path) from None
+
+
+def find_event_table(lines: Sequence[str]) -> tuple[Candidate, list[int]] | str:
+    """Return the line before the first event, and the places of the nine columns; or why there are none."""
+    heads = first_lines(lines)
+    for head in heads:
+        names = [plain_name(name) for name in head.names]
+        if set(_NAMES) <= set(names):
+            return head, [names.index(name) for name in _NAMES]
+    for head in heads:
+        if head.number == heads[0].number and _may_be_event(head.names):
+            return Candidate(head.number - 1, _NAMES, head.separator), list(range(9))
+    counts = {len(head.names) for head in heads if head.number == heads[0].number}
+    return f"{max(counts)} columns, expected the 9 of an event table with its type and times"
+
+
+def _may_be_event(cells: Sequence[str]) -> bool:
+    """Return whether a line has nine cells, and the type or a time of an event among them."""
+    return len(cells) == 9 and (cells[5] in _PRESENCE or any(seconds(cell) is not None for cell in cells[6:8]))
+
+
+def _trace(lines: Sequence[str], time_unit: TimeUnit | str | None) -> Trace:
+    found = find_event_table(lines)
+    head, columns = (Candidate(0, _NAMES, " "), list(range(9))) if isinstance(found, str) else found
+    names: dict[tuple[str, str], str] = {}
+    rows: dict[tuple[str, str], list[Interval]] = {}
+    for number, line in significant(lines, head.number):
+        cells = _cells(line, head, number)
+        _add_event([cells[column] for column in columns], f"line {number}", names, rows)
     if not rows:
-        raise InputError("no event, expected at least one line that is not a comment", file=path)
-    return Trace(_unique(names), tuple(tuple(row) for row in rows.values()), _ASSUMPTIONS)
+        raise InputError("no event, expected at least one line that is not a comment")
+    unit = _unit(rows, time_unit)
+    if unit is not TimeUnit.SECONDS:
+        for row in rows.values():
+            starts, stops = (in_seconds(times, unit) for times in list(zip(*row, strict=True))[:2])
+            row[:] = map(Interval, starts, stops, [presence for _, _, presence in row])
+    findings = (
+        f"event table, separator {SEPARATORS[head.separator]}",
+        f"times: {unit.word}",
+        "nodes by platform_id and node_id",
+        "event_type 1 means available",
+    )
+    return Trace(_unique(names), tuple(map(tuple, rows.values())), _ASSUMPTIONS, findings)
+
+
+def _unit(rows: Mapping[tuple[str, str], Sequence[Interval]], named: TimeUnit | str | None) -> TimeUnit:
+    """Return the unit of the times: seconds, unless only a finer one is plausible."""
+    unit = unit_named(named)
+    low = min(row[0].start for row in rows.values())
+    high = max(row[-1].stop for row in rows.values())
+    if unit is None:
+        unit = TimeUnit.SECONDS if is_before_2100(high) else plausible_unit(low, high)
+    if unit is None or unit is TimeUnit.DATE:
+        raise InputError(f"times from {low} to {high}: the unit is not certain, expected it by --time-unit")
+    return unit
+
+
+def _cells(line: str, head: Candidate, number: int) -> list[str]:
+    width = len(head.names)
+    if head.separator in " \t":  # a table may mix blanks and tabs, and have blanks in a cell between tabs
+        cells = line.split()
+        if len(cells) != width and line.count("\t") == width - 1:
+            cells = [cell.strip() for cell in line.split("\t")]
+    else:
+        cells = cells_of(line, head.separator, number)
+    if len(cells) != width:
+        raise InputError(f"{len(cells)} columns, expected {width}: {head.shown}", place=f"line {number}")
+    return cells
 
 
 def _add_event(
-    line: str, place: str, names: dict[tuple[str, str], str], rows: dict[tuple[str, str], list[Interval]]
+    columns: Sequence[str], place: str, names: dict[tuple[str, str], str], rows: dict[tuple[str, str], list[Interval]]
 ) -> None:
-    columns = line.split()
-    if len(columns) != 9 and line.count("\t") == 8:  # spaces inside a column
-        columns = [column.strip() for column in line.split("\t")]
-    if len(columns) != 9:
-        raise InputError(f"{len(columns)} columns, expected 9: {_COLUMNS}", place=place)
     _, _, node_id, platform_id, name, kind, start_text, stop_text, _ = columns
     if kind not in _PRESENCE:
         raise InputError(

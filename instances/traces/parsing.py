@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from fractions import Fraction
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.intervals import Seconds, exact_seconds, simplest
+from hindsched.instances.intervals import Seconds, exact_seconds
 from hindsched.instances.text_files import excerpt, read_text
+from hindsched.instances.traces.times import A_DATE, compact_date, in_seconds, moment, plausible_unit, seconds
 
 __all__ = ["TraceFile", "excerpt", "moment", "read_lines", "seconds", "to_length", "to_moment"]
 
-_NUMBER = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{0,18})?([eE][+-]?[0-9]{1,2})?", re.ASCII)
-_DATE = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?"
-)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
+#: Largest number of ten digits; longer ones that are dates (yyyymmddHHMM) are not taken for seconds.
+_LONGEST_NUMBER = 10**10
 
 
 @dataclass(frozen=True)
@@ -69,39 +63,6 @@ def read_lines(path: str | os.PathLike[str], *, is_lenient: bool = False) -> lis
     return text.split("\n")
 
 
-def seconds(text: str) -> Seconds | None:
-    """Return the exact number that a text represents, or None if it is not a number.
-
-    Examples
-    --------
-    >>> seconds("1099755300"), seconds("0.5"), seconds("nan")
-    (1099755300, Fraction(1, 2), None)
-    """
-    if text.isdigit() and len(text) <= 18 and text.isascii():
-        return int(text)
-    return simplest(Fraction(text)) if _NUMBER.fullmatch(text) else None
-
-
-def moment(text: str) -> Seconds | None:
-    """Return the UNIX seconds of an ISO date and time (UTC unless it has an offset), or None if it is not one.
-
-    Examples
-    --------
-    >>> moment("2023-02-15 22:08:16"), moment("1970-01-01T01:00:00.5+01:00"), moment("yesterday")
-    (1676498896, Fraction(1, 2), None)
-    """
-    if not _DATE.fullmatch(text):
-        return None
-    try:
-        date = datetime.fromisoformat(text)
-    except ValueError:  # the 30th of February
-        return None
-    if date.tzinfo is None:
-        date = date.replace(tzinfo=UTC)
-    whole, microseconds = divmod((date - _EPOCH) // _MICROSECOND, 1_000_000)
-    return whole + Fraction(microseconds, 1_000_000) if microseconds else whole
-
-
 def to_length(value: float | str | Seconds, place: str) -> Seconds:
     """Convert a length, a number or its text, to exact seconds.
 
@@ -117,19 +78,23 @@ def to_length(value: float | str | Seconds, place: str) -> Seconds:
 
 
 def to_moment(value: float | str | Seconds, place: str) -> Seconds:
-    """Convert a time, UNIX seconds or an ISO date, to exact UNIX seconds.
+    """Convert a time to exact UNIX seconds: a number of them, or a text of a date or a number.
 
     Raises
     ------
     InputError
-        If it is neither.
+        If it is neither, or can mean several times.
     """
     if not isinstance(value, str):
         return exact_seconds(value, place)
-    time = seconds(value)
-    time = moment(value) if time is None else time
-    if time is None:
-        raise InputError(
-            f"{excerpt(value)}, expected UNIX seconds or a date and time such as 2023-02-15 22:08:16", place=place
-        )
-    return time
+    number = seconds(value)
+    date = compact_date(value)
+    if number is None or (date is not None and number > _LONGEST_NUMBER):
+        time = moment(value) if number is None else date
+        if time is None:
+            raise InputError(f"{excerpt(value)}, expected UNIX seconds or {A_DATE}", place=place)
+        return time
+    unit = plausible_unit(number, number)
+    if unit is None or date is not None:
+        raise InputError(f"{excerpt(value)} has several meanings, expected {A_DATE}", place=place)
+    return in_seconds([number], unit)[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -12,10 +12,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.intervals import UNOBSERVED, Interval, Seconds, join_touching, simplest, to_states
+from hindsched.instances.intervals import UNOBSERVED, Interval, Presence, Seconds, join_touching, simplest, to_states
 from hindsched.instances.states import DOWN, MOST_SLOTS, RECLAIMED, States
 from hindsched.instances.traces import observed_windows
 from hindsched.instances.traces.parsing import excerpt, to_length, to_moment
+from hindsched.instances.traces.times import short, to_text
 
 __all__ = ["Absence", "Nodes", "Trace", "Window"]
 
@@ -23,6 +24,9 @@ __all__ = ["Absence", "Nodes", "Trace", "Window"]
 Absence: TypeAlias = Literal["down", "reclaimed"]
 #: Choice of nodes: all (None), by name, or the first k that are observed over the whole window.
 Nodes: TypeAlias = Sequence[str] | int | None
+
+#: Largest number of states of a window, p * N.
+MOST_STATES = 250_000_000
 
 _ABSENCE = {"down": DOWN, "reclaimed": RECLAIMED}
 
@@ -62,6 +66,8 @@ class Trace:
         not observed.
     assumptions
         Assumptions of the reader, one sentence each.
+    findings
+        What the reader found: form and separator, unit of time, columns, meaning of 1. Comparisons ignore them.
 
     Raises
     ------
@@ -79,6 +85,7 @@ class Trace:
     nodes: tuple[str, ...]
     intervals: tuple[tuple[Interval, ...], ...]
     assumptions: tuple[str, ...] = ()
+    findings: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if not self.nodes or len(self.nodes) != len(self.intervals):
@@ -103,6 +110,32 @@ class Trace:
     def spans(self) -> tuple[tuple[tuple[Seconds, Seconds], ...], ...]:
         """For each node the periods ``(start, stop)`` without a gap in the observation."""
         return tuple(tuple(join_touching(row)) for row in self.intervals)
+
+    @cached_property
+    def shares(self) -> tuple[float, ...]:
+        """For each node the share of its observed time in which it was available."""
+        shares: list[float] = []
+        for row in self.intervals:
+            observed = sum(stop - start for start, stop, _ in row)
+            available = sum(stop - start for start, stop, presence in row if presence is Presence.AVAILABLE)
+            shares.append(float(available / observed) if observed else 0.0)
+        return tuple(shares)
+
+    @property
+    def summary(self) -> str:
+        """One line on what the reader found, the span of the trace, and how often its nodes were available.
+
+        Examples
+        --------
+        >>> Trace(("a",), ((Interval(0, 30, Presence.AVAILABLE), Interval(30, 40, Presence.UNAVAILABLE)),)).summary
+        '1 node from 0 s to 40 s, available 75.0% of the observed time'
+        """
+        begin, end = min(row[0].start for row in self.intervals), max(row[-1].stop for row in self.intervals)
+        low, high = (f"{share:.1%}" for share in (min(self.shares), max(self.shares)))
+        count = len(self.nodes)
+        nodes = f"{count} node{'' if count == 1 else 's'} from {to_text(begin)} to {to_text(end)}"
+        share = low if low == high else f"{low} to {high}"
+        return "; ".join(filter(None, (*self.findings, f"{nodes}, available {share} of the observed time")))
 
     def window(
         self,
@@ -183,6 +216,7 @@ class Trace:
             if value not in known:
                 raise InputError(f"{value!r}, expected one of {', '.join(known)}", place=name)
         window = self.window(slot_s=slot_s, start=start, slots=slots, nodes=nodes)
+        self._expect_observed(window)
         states = to_states(
             [self.intervals[self._index[node]] for node in window.nodes],
             slot_s=window.slot_s,
@@ -200,6 +234,24 @@ class Trace:
                 place=f"node {excerpt(window.nodes[q])}",
             )
         return states
+
+    def _expect_observed(self, window: Window) -> None:
+        """Raise `InputError` for a window that has too many states, or in which no node was observed."""
+        if len(window.nodes) * window.slots > MOST_STATES:
+            raise InputError(
+                f"{window.slots} of {len(window.nodes)} nodes, expected at most {MOST_STATES} states: longer slots, or "
+                "fewer of them, or fewer nodes",
+                place="slots",
+            )
+        begin, end = window.start, window.start + window.slots * window.slot_s
+        spans = [span for node in window.nodes for span in self.spans[self._index[node]]]
+        if all(stop <= begin or start >= end for start, stop in spans):
+            first, last = min(start for start, _ in spans), max(stop for _, stop in spans)
+            raise InputError(
+                f"{to_text(begin)} to {to_text(end)}, but the nodes are observed from {to_text(first)} to "
+                f"{to_text(last)}; expected a window in between",
+                place="window",
+            )
 
     def _named(self, names: Sequence[str] | None) -> list[int]:
         if names is None:
@@ -223,9 +275,21 @@ class Trace:
         shortest = min(chosen, key=ends.__getitem__)
         slots = int((ends[shortest] - begin) // slot_s)
         if slots < 1:
-            raise InputError(
-                f"no slot of {slot_s} s from {begin} on: it is observed until {ends[shortest]}; expected nodes "
-                "that are observed together, or a number of nodes, for which a window is found",
-                place=f"node {excerpt(self.nodes[shortest])}",
-            )
+            raise self._no_slot(shortest, begin, slot_s, max(ends.values()))
         return slots
+
+    def _no_slot(self, q: int, begin: Seconds, slot_s: Seconds, end: Seconds) -> InputError:
+        """Return the error for a node that is not observed for one slot from a time on; no node is after ``end``."""
+        first, last = self.spans[q][0][0], self.spans[q][-1][1]
+        node = f"node {excerpt(self.nodes[q])}"
+        if last - first < slot_s:
+            length = f"{short(last - first)} s in which the node is observed"
+            return InputError(f"a slot of {short(slot_s)} s, expected at most the {length}", place=node)
+        if begin >= end:
+            until = f"the trace ends at {to_text(end)}"
+            return InputError(f"{to_text(begin)}, expected an earlier time: {until}", place="start")
+        return InputError(
+            f"no slot of {short(slot_s)} s from {to_text(begin)} on: it is observed until {to_text(last)}; expected "
+            "nodes that are observed together, or a number of nodes, for which a window is found",
+            place=node,
+        )

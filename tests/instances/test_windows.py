@@ -47,7 +47,7 @@ def test_windows(choice, nodes, start, slots):
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ({}, "node 'a': no slot of 10 s from 120 on: it is observed until 100"),
+        ({}, "node 'a': no slot of 10 s from 120 s on: it is observed until 100 s"),
         ({"nodes": ["x"]}, "nodes: 'x' is not in the trace, expected one of a, b, c, d"),
         ({"nodes": ["a", "a"]}, "nodes: 'a' occurs twice"),
         ({"nodes": []}, "nodes: none, expected at least one"),

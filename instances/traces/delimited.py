@@ -1,0 +1,124 @@
+"""Tables of text: lines of cells between separators, with comments, blank lines and a line of names.
+
+Each reader of tables is a search for its columns among the possible first lines and separators.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from hindsched.instances.errors import InputError
+from hindsched.instances.text_files import excerpt
+
+__all__ = ["SEPARATORS", "Candidate", "cells_of", "first_lines", "significant"]
+
+#: Names of the separators of cells, by the separator; ``" "`` stands for any number of blanks.
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar", " ": "blanks"}
+#: Marks that begin a comment line.
+_COMMENT = re.compile(r"\s*(#|//|%)")
+#: Excel's line that names the separator of the rest.
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
+
+
+class Candidate(NamedTuple):
+    """A line that may name the columns of a table, cut at one of the separators.
+
+    Parameters
+    ----------
+    number
+        The number of the line.
+    names
+        Its cells.
+    separator
+        One of `SEPARATORS`.
+    """
+
+    number: int
+    names: list[str]
+    separator: str
+
+    @property
+    def shown(self) -> str:
+        """The names as they stand in a message, at most 120 letters."""
+        text = self.separator.join(self.names)
+        return text if len(text) <= 120 else f"{text[:120]}..."
+
+    def rows(self, lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+        """Yield the numbers and the cells of the lines after this one.
+
+        Raises
+        ------
+        InputError
+            If a line has another number of cells.
+        """
+        width, separator = len(self.names), self.separator
+        for number, line in significant(lines, self.number):
+            cells = cells_of(line, separator, number)
+            if len(cells) != width:
+                raise InputError(f"{len(cells)} columns, expected {width}: {self.shown}", place=f"line {number}")
+            yield number, cells
+
+
+def significant(lines: Sequence[str], after: int = 0) -> Iterator[tuple[int, str]]:
+    """Yield the lines after number ``after`` that are neither blank nor a comment, with their numbers from 1."""
+    for number, line in enumerate(islice(lines, after, None), start=after + 1):
+        if line and not line.isspace() and not _COMMENT.match(line):
+            yield number, line
+
+
+def cells_of(line: str, separator: str, number: int) -> list[str]:
+    """Return the cells of a line without blanks around them; a cell in quotes may contain separators.
+
+    Raises
+    ------
+    InputError
+        If a quote is not closed on the line.
+
+    Examples
+    --------
+    >>> cells_of('"a,b", 1', ",", 1), cells_of("a   1", " ", 1)
+    (['a,b', '1'], ['a', '1'])
+    """
+    if separator == " ":
+        return line.split()
+    if '"' not in line:
+        return [cell.strip() for cell in line.split(separator)]
+    try:
+        cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True, strict=line.count('"') % 2 == 1))
+    except csv.Error as error:
+        raise InputError(f"{excerpt(line)}: {error}, expected a line of cells", place=f"line {number}") from None
+    return [cell.strip() for cell in cells]
+
+
+def first_lines(lines: Sequence[str]) -> list[Candidate]:
+    """Return the possible first lines of a table at all separators: the first line, and the last comment before it.
+
+    Raises
+    ------
+    InputError
+        If every line is blank or a comment.
+    """
+    number, line = next(significant(lines), (0, ""))
+    if not number:
+        raise InputError("only comments and blank lines, expected a trace")
+    separators = list(SEPARATORS)
+    named = _SEPARATOR_LINE.fullmatch(line)
+    if named and named[1] in SEPARATORS:
+        separators = [named[1]]
+        number, line = next(significant(lines, number), (0, ""))
+    found = [(number, line)] if number else []
+    before = next((i for i in range(number - 1, 0, -1) if lines[i - 1].strip()), 0)
+    if before and not named:
+        found.append((before, _COMMENT.sub("", lines[before - 1], count=1)))
+    candidates: list[Candidate] = []
+    for number, line in found:
+        for separator in separators:
+            try:
+                candidates.append(Candidate(number, cells_of(line, separator, number), separator))
+            except InputError:  # a quote that another separator closes
+                continue
+    return candidates
