@@ -18,7 +18,7 @@ bit bitsets block bootstrap box branching budget build building burst cache call
 charge checking cli clock code columns command communication compact compaction comparison compression compile compiled
 compiling
 complement composition computation compute confirmation constants context copying core count counter coupled criteria
-curves data deadlines decision delay delayed dgs dict dmd domains drawn draws earliest ecdf ends engine entry error
+curves data deadlines decision delay delayed delimited dgs dict dmd domains drawn draws earliest ecdf ends engine entry error
 estimate evaluation event exact example exchange execution expansion experiment export facts failed failures fcfs
 feasibility feasible figure file findings flow formatting formulation from frozen futures gantt general generate
 generated given graph greedy grid group habits handover heaps heuristic hindsched history horizon hour html ilp import
@@ -32,7 +32,7 @@ record reduce refusals refutation relaxed repair replicating reply report reprod
 result robin root round rows running samples sampling save schedule scheduler score scratch section seen self sense
 sentinels sequence serving set setting setup shared shortest side simulate simulation simulator single size solutions
 solver source start statistics status stopwatch subproblem summary svg sweep table termination text theorem ticks ties
-timed traffic transpose tree types user valid vectors verification verify versus violation visible walk warm week
+time timed traffic transpose tree types unit user valid vectors verification verify versus violation visible walk warm week
 weighted weights window word work workspace
 """
 
