@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import click
 
+from hindsched.bench.commands.options import in_flags
 from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError, printable
 from hindsched.instances.text_files import as_unicode, encode
@@ -108,7 +109,7 @@ class Refusals:
 
     def report(self, error: InputError, file: object) -> None:
         """Report an error in a file (None: in none), unless the error names another file."""
-        located = error.in_file(file)
+        located = in_flags(error).in_file(file)
         if str(located) not in self._reported:
             self._reported.add(str(located))
             report_error(located)

@@ -92,7 +92,12 @@ def check(instance: Any, schedule: Any, **beside: Any) -> Verdict:
     family = _family(instance)
     if _family(schedule) != family:
         raise InputError(f"of the family {_family(schedule)}, expected {family} as the instance is", place="schedule")
-    verdict: Verdict = part(family, "instances").check(instance, schedule, **beside)
+    try:
+        verdict: Verdict = part(family, "instances").check(instance, schedule, **beside)
+    except InputError as error:
+        if isinstance(getattr(schedule, "instance", None), str) and not is_made_for(instance, schedule):
+            raise InputError(f"made for another instance: {error}") from None
+        raise
     return verdict
 
 

@@ -12,11 +12,13 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
+from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from hindsched.instances.errors import InputError
+from hindsched.instances.families import BUILT_IN, part
 from hindsched.instances.text_files import excerpt
 
 __all__ = [
@@ -80,11 +82,7 @@ def load_policy(
         is_file = colon and path.endswith(".py")
         made = load_file(path, class_name, offered) if is_file else load_entry_point(GROUP, policy, offered)
         if made is None:
-            raise InputError(
-                f"{excerpt(policy)}, expected one of {', '.join(built_in)}, or path/to/file.py:ClassName, "
-                f"or an entry point of the group {GROUP}",
-                place="policy",
-            )
+            raise InputError(f"{excerpt(policy)}{_expected(policy, family, built_in)}", place="policy")
         expect_family(made, family, policy)
     else:
         place = f"policy {type(policy).__name__}"
@@ -101,6 +99,22 @@ def load_policy(
     if not (isinstance(name, str) and name and name.isprintable()):
         raise InputError(f"name {name!r}, expected one line of text", place=place)
     return made
+
+
+def _expected(name: str, family: str, built_in: Sequence[str]) -> str:
+    """Return what is wrong with the name of a policy that does not exist."""
+    if name.endswith(".py"):
+        return f", expected the class as well: {name}:ClassName"
+    by_fold = {known.casefold(): known for known in built_in}
+    close = get_close_matches(name.casefold(), by_fold, cutoff=0.7)
+    if close:
+        swapped = [other for other in close if sorted(other) == sorted(name.casefold())]  # Y-EI means Y-IE, not Y-IY
+        return f", expected a policy of {family}: did you mean {by_fold[(swapped or close)[0]]}?"
+    known = f"{', '.join(built_in)}, or path/to/file.py:ClassName, or an entry point of the group {GROUP}"
+    for other in BUILT_IN:
+        if other != family and name in part(other, "online").POLICIES:
+            return f" is a policy of {other}, expected for {family} one of {known}"
+    return f", expected one of {known}"
 
 
 @stdout_to_stderr()

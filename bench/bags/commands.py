@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hindsched.bench.bags.command_options import OPTIONS
 from hindsched.bench.bags.paper import Paper, starts
 from hindsched.bench.commands.availability import availability_of
-from hindsched.bench.commands.options import given_flags, say_unused
+from hindsched.bench.commands.options import given_flags, refuse_unused
 from hindsched.bench.commands.traces import chosen_nodes, read_traces
 from hindsched.bench.family_commands import FamilyCommands
 from hindsched.bench.run_records import Options, RunRecord
@@ -40,8 +40,8 @@ class BagsCommands(FamilyCommands[Instance, Schedule]):
         small, seed, slots = (bag.pop(name) for name in ("small", "seed", "slots"))
         if not small:
             return generate.paper(slots=slots, seed=seed, **bag)
+        refuse_unused(("machines", "reference_s", "mix", "start"), "with --small")
         flags = given_flags()
-        say_unused(flags & {"machines", "reference_s", "mix", "start"}, "with --small")
         chosen: Row = {name: bag[name] for name in ("tasks", "store", "on_demand") if name in flags}
         if "checkpoints" in flags:
             chosen["segments"] = bag["checkpoints"] + 1

@@ -12,8 +12,9 @@ from hindsched import instances, offline
 from hindsched.bench.batches.command_options import OPTIONS
 from hindsched.bench.batches.sources import Drawn
 from hindsched.bench.commands.availability import availability_lines, availability_within
-from hindsched.bench.commands.options import given_flags, say_unused
+from hindsched.bench.commands.options import given_flags, refuse_unused
 from hindsched.bench.commands.traces import read_traces
+from hindsched.bench.commands.valid import warn_of_another
 from hindsched.bench.family_commands import FamilyCommands
 from hindsched.bench.run_records import Options, RunRecord
 from hindsched.bench.shared_types import Given, Row
@@ -45,8 +46,8 @@ class BatchesCommands(FamilyCommands[Instance, Run]):
         rest = dict(given)
         is_small, drawn, compute = (rest.pop(name) for name in ("small", "drawn", "compute"))
         if is_small:
+            refuse_unused(("deadline_s", "c", "first_day", "homogeneous", "lead_s", "drawn"), "with --small")
             flags = given_flags()
-            say_unused(flags & {"deadline_s", "c", "first_day", "homogeneous", "lead_s", "drawn"}, "with --small")
             sizes = {name: rest[name] for name in ("workers", "tasks", "batches") if name in flags}
             return small(rest["seed"], compute=compute, **sizes)
         instance = paper(**rest, compute=compute or Compute.AVAILABLE)
@@ -98,7 +99,9 @@ class BatchesCommands(FamilyCommands[Instance, Run]):
 
     def solve(self, instance: Instance, given: Given) -> Sequence[tuple[Row, Result]]:
         """Solve a relaxation; ``check`` can recompute what is printed."""
-        rest = {name: value for name, value in given.items() if name != "threads"}
+        rest = dict(given)
+        if rest.pop("threads") > 1:
+            raise click.UsageError("--threads: the solvers of batches use one")
         rung, of = rest.pop("rung", Rung.FREE), rest.pop("of", None)
         result = offline.solve(instance, rung, of=_read_run(instance, of), **rest)
         hindsight: Hindsight = result.certificate
@@ -181,6 +184,5 @@ def _read_run(instance: Instance, path: str | None) -> Run | None:
         expect_run(instance, run)
     except InputError as error:
         raise error.in_file(path) from None
-    if not instances.is_made_for(instance, run):
-        click.echo(f"hindsched: {path}: made for another instance, {run.instance!r}; used nevertheless", err=True)
+    warn_of_another(instance, run, f"{path}: made for another instance; used nevertheless")
     return run

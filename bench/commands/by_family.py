@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 from click.core import ParameterSource
 
-from hindsched.bench.commands.options import flag_of
+from hindsched.bench.commands.options import flag_of, in_flags
 from hindsched.bench.family import AnyFamily, family_named
 from hindsched.bench.shared_types import Given, Row
 from hindsched.instances.errors import InputError
@@ -87,9 +87,12 @@ class FamilyCommand(click.Command):
             raise
 
     def invoke(self, ctx: click.Context) -> object:
-        """Invoke the callback with the options of the families as one mapping."""
+        """Invoke the callback with the options of the families as one mapping; errors name flags."""
         ctx.params["own"] = self.take_own(ctx)
-        return super().invoke(ctx)
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            raise in_flags(error) from None
 
     def take_own(self, ctx: click.Context) -> Row:
         """Remove the options of the families from the parsed parameters, and return them."""

@@ -23,15 +23,13 @@ def check(file: str, schedule: str, as_json: bool, own: Row) -> None:
     SCHEDULE is a schedule, a run or a certificate: Lagrangian multipliers, dual prices or cuts.
     """
     from hindsched import instances
+    from hindsched.bench.commands.valid import warn_of_another
 
     instance = instances.read(file)
     family = family_of(instance)
     text, verdict = family.commands.check_file(instance, schedule, own_flags(own, family, "check", file))
-    if text is not None and not instances.is_made_for(instance, text):
-        made_for = getattr(text, "instance", None)
-        click.echo(
-            f"hindsched: {schedule}: made for another instance, {made_for!r}; replayed on {file} nevertheless", err=True
-        )
+    if text is not None:
+        warn_of_another(instance, text, f"{schedule}: made for another instance; replayed on {file} nevertheless")
     if as_json:
         Table(None, as_json).add({"file": file, "schedule": schedule, **family.commands.verdict_row(verdict)})
     else:

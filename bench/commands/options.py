@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from math import isfinite
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
+
+from hindsched.instances.errors import InputError
 
 __all__ = [
     "ABOVE_ZERO",
@@ -26,14 +29,15 @@ __all__ = [
     "expect_solver",
     "flag_of",
     "given_flags",
+    "in_flags",
     "jobs",
     "kept_in",
     "output",
     "policies",
     "policy_seed",
+    "refuse_unused",
     "results",
     "run_options",
-    "say_unused",
     "solver",
     "time_limit",
 ]
@@ -42,6 +46,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: Settings of every group of commands: the help of an option shows its default.
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True}
+#: Parameters of commands whose names differ from those of the arguments that they set.
+_NAMES_OF_ARGUMENTS = {"tasks": "m", "policy": "policies"}
 #: The largest seed: rows hold integers of 64 bits, and generators add small numbers to a seed.
 LARGEST = 2**62
 
@@ -63,7 +69,6 @@ def bound_option() -> click.Option:
 def expect_solver(name: str, family: str) -> None:
     """Raise `InputError` for an unavailable solver."""
     from hindsched.bench.family import family_named
-    from hindsched.instances import InputError
     from hindsched.instances.text_files import excerpt
 
     available = family_named(family).solvers()
@@ -76,13 +81,31 @@ def flag_of(name: str, known: Iterable[click.Parameter]) -> str:
     return next(max(param.opts, key=len) for param in known if param.name == name)
 
 
-def say_unused(names: Iterable[str], where: str) -> None:
-    """Print on standard error which of the given parameters have no effect."""
+def refuse_unused(names: Iterable[str], where: str) -> None:
+    """Raise `click.UsageError` if any of some parameters, which have no effect ``where``, is given."""
     context = click.get_current_context()
     known = context.command.get_params(context)
-    names = sorted(flag_of(name, known) for name in names)
-    if names:
-        click.echo(f"hindsched: not used {where}: {', '.join(names)}", err=True)
+    flags = sorted(flag_of(name, known) for name in given_flags() & set(names))
+    if flags:
+        raise click.UsageError(f"{', '.join(flags)}: not used {where}")
+
+
+def in_flags(error: InputError) -> InputError:
+    """Return an error about an option with the flags that the user types, instead of names of arguments.
+
+    An error in a file is returned as it is.
+    """
+    context = click.get_current_context(silent=True)
+    if context is None or error.file is not None or error.place is None:
+        return error
+    params = [param for param in context.command.get_params(context) if isinstance(param, click.Option)]
+    flags = {str(param.name): flag_of(str(param.name), params) for param in params}
+    name = error.place.rpartition(".")[2]  # of workers[0].w, all that a user can set is w
+    flag = flags.get(name) or flags.get(_NAMES_OF_ARGUMENTS.get(name, ""))
+    if flag is None:
+        return error
+    expected = re.sub(r"\w+_\w+", lambda word: flags.get(word[0], word[0]), error.expected)
+    return InputError(expected, place=flag)
 
 
 class _Bound(click.ParamType[int | None]):

@@ -53,13 +53,14 @@ def score(
     sources: list[Source]
     if files:
         sources = [from_file(path) for path in files]
-        names = {source.family for source in sources}
-        family = sources[0].family if family not in names else family
+        for path, source in zip(files, sources, strict=True):
+            if "family" in options.given_flags() and source.family != family:
+                raise click.UsageError(f"{path} is of the family {source.family}, not of --family {family}")
+        family = sources[0].family
     adapter = family_named(family)
     options.expect_solver(solver, family)
     if files:
-        unused = {name for name in own if name not in adapter.run_options}
-        options.say_unused(options.given_flags() & unused, "with FILE")
+        options.refuse_unused((name for name in own if name not in adapter.run_options), "with FILE")
     else:
         sources = adapter.commands.default_sources({"seed": seed, **own})
     run = policy_options(adapter, pairs, own)

@@ -32,6 +32,7 @@ def simulate(
 ) -> int:
     """Run on-line policies on each instance; an outcome is null if the run did not finish."""
     from hindsched import instances
+    from hindsched.bench.campaign.jobs import policy_seed
     from hindsched.bench.campaign.plan import expand_policies
     from hindsched.bench.output_files import schedule_targets
     from hindsched.bench.progress import working
@@ -70,8 +71,9 @@ def simulate(
                     click.echo(f"hindsched: {file}: {policy} is skipped: {why}", err=True)
                     continue
                 with working(f"{policy} on {file}"), stdout_to_stderr():
-                    record = family.run(instance, policy, how, seed)
-                table.add({"file": file, "policy": policy, **family.commands.run_row(instance, record, how)})
+                    record = family.run(instance, policy, how, policy_seed(instance, how))
+                row = {"file": file, "policy": policy, **family.commands.run_row(instance, record, how)}
+                table.add(row | ({"run_seed": policy_seed(instance, how)} if as_json else {}))
                 if targets:
                     instances.write_schedule(record.schedule, targets[file, record.policy])
     table.show()

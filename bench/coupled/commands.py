@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hindsched.bench.commands.availability import availability_of
-from hindsched.bench.commands.options import given_flags, say_unused
+from hindsched.bench.commands.options import given_flags, refuse_unused
 from hindsched.bench.commands.traces import chosen_nodes, read_traces
 from hindsched.bench.coupled.command_options import OPTIONS
 from hindsched.bench.coupled.paper import Paper
@@ -48,8 +48,8 @@ class CoupledCommands(FamilyCommands[Instance, Schedule]):
             raise click.UsageError("--drawn goes with the paper's instances, not with --small")
         if not small:
             return generate.paper(slots=10_000 if slots is None else slots, seed=seed, drawn=drawn, **point)
+        refuse_unused(("n_com", "wmin", "scenario", "trial"), "with --small")
         flags = given_flags()
-        say_unused(flags & {"n_com", "wmin", "scenario", "trial"}, "with --small")
         sizes = {"p": point["p"], "tasks": point["m"], "iterations": point["iterations"], "slots": slots}
         chosen = {name: value for name, value in sizes.items() if ("m" if name == "tasks" else name) in flags}
         return generate.small(seed, **chosen)
