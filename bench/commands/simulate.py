@@ -72,8 +72,7 @@ def simulate(
                     continue
                 with working(f"{policy} on {file}"), stdout_to_stderr():
                     record = family.run(instance, policy, how, policy_seed(instance, how))
-                row = {"file": file, "policy": policy, **family.commands.run_row(instance, record, how)}
-                table.add(row | ({"run_seed": policy_seed(instance, how)} if as_json else {}))
+                table.add({"file": file, "policy": policy, **family.commands.run_row(instance, record, how)})
                 if targets:
                     instances.write_schedule(record.schedule, targets[file, record.policy])
     table.show()

@@ -251,10 +251,10 @@ def test_instances_that_no_policy_is_for_are_refused_before_the_work(folder, hin
     monkeypatch.chdir(folder)
     write(small_bag(1, tasks=2), "bag.json")
     (folder / "mixed.toml").write_text('policies = ["IE"]\n[[instances]]\nfiles = ["one.json", "bag.json"]\n')
-    said = "policies: no policy for bag.json (bags), expected one\n"
+    said = "no policy for bag.json (bags), expected one\n"
     for arguments, where in (
-        (("score", "one.json", "bag.json", "--policy", "IE"), ""),
-        (("campaign", "mixed.toml"), "mixed.toml: "),
+        (("score", "one.json", "bag.json", "--policy", "IE"), "--policy: "),
+        (("campaign", "mixed.toml"), "mixed.toml: policies: "),
     ):
         assert hindsched(*arguments) == (2, "", f"hindsched: {where}{said}")
     assert not (folder / "results").exists()

@@ -122,8 +122,8 @@ def test_generate_writes_what_the_library_generates(hindsched, tmp_path):
     )
     assert (code, out, err) == (0, "", "")
     assert instances.read(path) == paper(m=5, n_com=5, wmin=2, scenario=1, trial=3, slots=40)
-    code, out, err = hindsched("generate", "--small", "--seed", 3, "--m", 4, "--n-com", "none")
-    assert err == "hindsched: not used with --small: --n-com\n"
+    refused(hindsched("generate", "--small", "--m", 4, "--n-com", "none"), "--n-com: not used with --small\n")
+    code, out, err = hindsched("generate", "--small", "--seed", 3, "--m", 4)
     (tmp_path / "small.json").write_text(out)
     assert instances.read(tmp_path / "small.json") == small(3, tasks=4)
     assert instances.read(tmp_path / "small.json").num_workers == 3  # p = 20 is the paper's default, not this one's
@@ -258,7 +258,55 @@ def test_a_schedule_of_other_workers_is_refused_by_its_file(hindsched, tmp_path,
     schedule = tmp_path / "narrow.json"
     schedule.write_text('{"format":"schedule/1","instance":"","letters":["."],"configurations":[]}')
     for verb, *rest in (("check",), ("gantt", "-o", tmp_path / "picture.svg")):
-        refused(hindsched(verb, tiny, schedule, *rest), "narrow.json: letters: 1 rows, expected one per worker, 3")
+        said = "narrow.json: made for another instance: letters: 1 rows, expected one per worker, 3"
+        refused(hindsched(verb, tiny, schedule, *rest), said)
+
+
+def test_a_broken_schedule_of_another_instance_is_called_that(hindsched, tmp_path, tiny):
+    other, schedule = tmp_path / "other.json", tmp_path / "schedule.json"
+    given = instances.read(tiny)
+    rows = ["d" * given.num_slots] * given.num_workers
+    instances.write(Instance.from_letters(rows, w=[1] * given.num_workers, tasks=given.tasks), other)
+    hindsched("solve", tiny, "--schedule", schedule)
+    said = "schedule.json: not drawn: made for another instance: slot 0: R"
+    refused(hindsched("gantt", other, schedule, "-o", tmp_path / "picture.svg"), said)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--m", "9999999999"], "--m: 9999999999, expected an integer <="),
+        (["--family", "grid", "--nodes", "9999999999"], "--nodes: '9999999999', expected an integer from 1 to"),
+        (["--slots", "9999999999"], "--slots: 9999999999, expected an integer <="),
+    ],
+)
+def test_errors_in_options_name_the_flags(hindsched, arguments, said):
+    refused(hindsched("generate", *arguments), f"hindsched: {said}")
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("Y-EI", "'Y-EI', expected a policy of coupled: did you mean Y-IE?\n"),
+        ("FCFS", "'FCFS' is a policy of bags, expected for coupled one of IP, IE, "),
+        ("mine.py", "'mine.py', expected the class as well: mine.py:ClassName\n"),
+    ],
+)
+def test_a_policy_that_does_not_exist_is_explained(hindsched, tiny, tmp_path, policy, said):
+    for verb in (["simulate"], ["score", "--results", tmp_path / "out"]):
+        refused(hindsched(verb[0], tiny, *verb[1:], "--policy", policy), f"hindsched: --policy: {said}")
+
+
+def test_random_policies_have_the_same_seed_in_simulate_and_score(hindsched, tmp_path):
+    path = tmp_path / "spot.json"
+    hindsched("generate", "--slots", 2000, "--m", 3, "-o", path)
+    for seed in (0, 7):
+        _, out, _ = hindsched("simulate", path, "--policy", "RANDOM", "--seed", seed, "--json")
+        folder = tmp_path / str(seed)
+        arguments = ("--policy", "RANDOM", "--seed", seed, "--results", folder, "--jobs", 1, "--time-limit", 1)
+        assert hindsched("score", path, *arguments)[0] == 0
+        (row,) = [row for row in objects((folder / "runs.jsonl").read_text()) if row["kind"] == "run"]
+        assert objects(out)[0]["makespan"] == row["makespan"]
 
 
 def test_what_a_policy_prints_is_no_result_and_its_name_no_path(hindsched, tmp_path, tiny):
@@ -375,7 +423,7 @@ def test_import_knows_the_traces_that_come_along_by_name(hindsched, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--slot", "0"], "slot_s: '0', expected a number of seconds above 0"),
+        (["--slot", "0"], "hindsched: --slot: '0', expected a number of seconds above 0"),
         (["--slot", "50", "--nodes", "²"], "nodes: '²' is not in the trace"),
         (["--slot", "50", "--slots", "1000000000000"], "slots: 1000000000000 of 50 s, expected at most"),
         (["--slot", "50", "-o", "no/such/folder/x.json"], "no such directory"),
@@ -483,12 +531,13 @@ def test_score_for_people(score):
 def test_score_says_where_there_is_nothing_to_compare_with(hindsched, tmp_path):
     path = tmp_path / "never.json"
     instances.write(Instance.from_letters(["dd"], w=[1], tasks=1), path)
-    code, out, err = hindsched(
-        "score", path, "--policy", "RANDOM", "--m", 7, "--results", tmp_path / "out", "--jobs", 1
-    )
+    arguments = ("score", path, "--policy", "RANDOM", "--results", tmp_path / "out", "--jobs", 1)
+    refused(hindsched(*arguments, "--m", 7), "--m: not used with FILE\n")
+    refused(hindsched(*arguments, "--family", "grid"), f"{path} is of the family coupled, not of --family grid\n")
+    assert not (tmp_path / "out").exists()
+    code, out, _ = hindsched(*arguments)
     assert code == 0
     assert "files; hindsight optima: 1 infeasible: no schedule finishes" in out
-    assert err.splitlines()[0] == "hindsched: not used with FILE: --m"
 
 
 def test_score_knows_its_solvers_before_it_makes_a_folder(hindsched, tmp_path, tiny):

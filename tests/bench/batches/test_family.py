@@ -140,7 +140,7 @@ def test_a_rung_is_measured_by_a_run_of_the_instance(rows: list, told: str, tmp_
             result = CliRunner().invoke(hindsched, [*map(str, command), "--of", str(run)])
             said = result.stderr + str(result.exception or "")
             assert ("not a run of this instance: " + told in said) == wrong
-            assert (f"{run}: not a run" if wrong else f"{run}: made for another instance, 'x'") in said
+            assert (f"{run}: not a run" if wrong else f"{run}: made for another instance;") in said
     text = instances.read_schedule(run)
     with pytest.raises(instances.InputError, match="not a run of this instance"):
         solve(instance, "traffic", of=text)

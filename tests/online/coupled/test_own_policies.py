@@ -98,12 +98,33 @@ def test_a_missing_file_is_named() -> None:
         make_policy("nowhere/mine.py:Mine")
 
 
-@pytest.mark.parametrize("text", ["", "ie", "IP-IE", "Y-", "mine.py", "mine:Mine", "RANDOM "])
+@pytest.mark.parametrize("text", ["", "XY", "Y-", "mine:Mine"])
 def test_an_unknown_name_is_answered_with_the_known_ones(text: str) -> None:
     with pytest.raises(
         InputError, match=f"^policy: {text!r}, expected one of {', '.join((*POLICIES, *OURS))}, or path/to"
     ):
         make_policy(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "close"),
+    [("ie", "IE"), ("IP-IE", "P-IE"), ("Y-EI", "Y-IE"), ("RAMDOM", "RANDOM"), ("RANDOM ", "RANDOM"), ("Hot", "hot")],
+)
+def test_a_name_with_a_slip_is_answered_with_the_close_one(text: str, close: str) -> None:
+    said = rf"^policy: {text!r}, expected a policy of coupled: did you mean {close}\?$"
+    with pytest.raises(InputError, match=said):
+        make_policy(text)
+
+
+def test_a_policy_of_another_family_is_called_that() -> None:
+    for text, family in (("FCFS", "bags"), ("A2-shift", "batches"), ("easy", "grid")):
+        with pytest.raises(InputError, match=f"^policy: {text!r} is a policy of {family}, expected for coupled one of"):
+            make_policy(text)
+
+
+def test_a_file_without_a_class_is_answered_with_the_form() -> None:
+    with pytest.raises(InputError, match=r"^policy: 'mine.py', expected the class as well: mine.py:ClassName$"):
+        make_policy("mine.py")
 
 
 def test_an_unknown_estimator_is_refused() -> None:
