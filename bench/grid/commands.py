@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hindsched.bench.commands.options import refuse_unused
 from hindsched.bench.family_commands import FamilyCommands
 from hindsched.bench.grid.command_options import OPTIONS
 from hindsched.bench.run_records import Options, RunRecord
@@ -49,16 +50,14 @@ class GridCommands(FamilyCommands[Instance, Schedule]):
         if len(traces) != 1:
             raise InputError(f"{len(traces)} files, expected one log", place="import")
         (log,) = traces
-        nodes, slot_s, first, count, compress = (
-            given[name] for name in ("nodes", "slot_s", "first", "count", "compress")
-        )
+        nodes, slot_s, first, count = (given[name] for name in ("nodes", "slot_s", "first", "count"))
         if log == PACKAGED:
-            if nodes not in (None, NODES) or compress != "1":
-                raise InputError(f"the packaged log has {NODES} nodes and is not compressed", place=PACKAGED)
+            refuse_unused(("kind", "compress", "wide"), f"with {PACKAGED}")
+            if nodes not in (None, NODES):
+                raise InputError(f"{nodes}, expected {NODES}, the nodes of {PACKAGED}", place="nodes")
             return kth_sp2(slot_s=slot_s, first=first, count=count), []
         if given["kind"] == "batsim":
-            if (first, count, compress, given["wide"]) != (0, None, "1", "refuse"):
-                raise InputError("--first, --count, --compress and --wide are for logs, not for Batsim", place="import")
+            refuse_unused(("first", "count", "compress", "wide"), "with --kind batsim")
             try:
                 workload = from_batsim(read_json(log), slot_s=slot_s, nodes=nodes)
             except InputError as error:

@@ -265,7 +265,7 @@ def test_a_schedule_of_other_workers_is_refused_by_its_file(hindsched, tmp_path,
 def test_a_broken_schedule_of_another_instance_is_called_that(hindsched, tmp_path, tiny):
     other, schedule = tmp_path / "other.json", tmp_path / "schedule.json"
     given = instances.read(tiny)
-    rows = ["d" * given.num_slots] * given.num_workers
+    rows = ["d" * given.states.shape[1]] * given.num_workers
     instances.write(Instance.from_letters(rows, w=[1] * given.num_workers, tasks=given.tasks), other)
     hindsched("solve", tiny, "--schedule", schedule)
     said = "schedule.json: not drawn: made for another instance: slot 0: R"

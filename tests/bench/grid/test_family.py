@@ -69,6 +69,9 @@ def test_generate_and_import(hindsched, tmp_path):
     assert "jobs: 1 of 3 lines; left out: 1 without a run time, 1 wider than the grid\n" in err
     assert hindsched(*arguments)[0] == 2
     assert hindsched("import", log, "--family", "grid", "--slot", 60)[0] == 2
+    for option in (("--nodes", 7), ("--compress", 2), ("--kind", "gwf"), ("--wide", "drop")):
+        code, out, err = hindsched("import", "kth_sp2", "--family", "grid", "--slot", 60, *option)
+        assert (code, out, err.startswith(f"hindsched: {option[0]}: ")) == (2, "", True)
     code, _, err = hindsched(*arguments, "--train", 3)
     assert code == 2
     assert "--train is an option of coupled" in err
