@@ -95,8 +95,8 @@ class BatchesCommands(FamilyCommands[Instance, Run]):
         """Refuse one run for several instances."""
         if given.get("of") is not None and num_files > 1:
             raise click.UsageError("--of goes with one FILE")
-        if given.get("rung", Rung.FREE) == Rung.FREE:
-            refuse_unused(("of",), "with --rung free")
+        if "rung" not in given:
+            refuse_unused(("of",), "without --rung traffic or stream")
         super().prepare_solve(instance, num_files, given)
 
     def solve(self, instance: Instance, given: Given) -> Sequence[tuple[Row, Result]]:

@@ -110,6 +110,10 @@ def test_solve_and_check_the_rungs(file: Path, tmp_path: Path) -> None:
 def test_a_rung_needs_its_run(file: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(hindsched, ["solve", str(file), "--rung", "stream"])
     assert "expected the run that defines it" in result.output
+    result = CliRunner().invoke(hindsched, ["solve", str(file), "--of", str(file)])
+    assert "--of: not used without --rung traffic or stream" in result.output
+    result = CliRunner().invoke(hindsched, ["solve", str(file), "--threads", "2"])
+    assert "--threads: the solvers of batches use one" in result.output
     text = {"format": "batches-run/1", "instance": "", "rung": "traffic", "contacts": []}
     (tmp_path / "r.json").write_text(json.dumps(text))
     result = CliRunner().invoke(hindsched, ["check", str(file), str(tmp_path / "r.json")])
