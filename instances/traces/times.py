@@ -346,11 +346,12 @@ def to_text(time: Seconds) -> str:
 
     Examples
     --------
-    >>> to_text(1676498896), to_text(600)
-    ('2023-02-15 22:08:16', '600 s')
+    >>> to_text(1676498896), to_text(Fraction(6705995585, 4)), to_text(600)
+    ('2023-02-15 22:08:16', '2023-02-15 22:08:16.25', '600 s')
     """
     if _EARLIEST <= time < _LATEST:
-        return f"{datetime.fromtimestamp(int(time), UTC):%Y-%m-%d %H:%M:%S}"
+        fraction = f"{float(time % 1):.9f}".strip("0").rstrip(".")
+        return f"{datetime.fromtimestamp(int(time), UTC):%Y-%m-%d %H:%M:%S}{fraction}"
     return f"{short(time)} s"
 
 

@@ -1,8 +1,14 @@
 """What ``hindsched import`` says about the trace that it reads."""
 
 import json
+import re
+import xml.etree.ElementTree as ET
 
 import pytest
+
+from hindsched.bench.commands.trace_picture import explain, svg
+from hindsched.instances.intervals import Interval, Presence
+from hindsched.instances.traces import Trace
 
 COUNTS = '{"gap_seconds": 600, "data": [2, 1, 2, 2]}'
 
@@ -77,3 +83,71 @@ def test_what_cannot_be_imported_is_said_in_one_line(hindsched, tmp_path, monkey
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
     assert not (tmp_path / "out.json").exists()
+
+
+TABLE = "date,zone,up\n" + "".join(
+    f"2023-02-15 {22 + i // 6}:{i % 6}0:00,{zone},{up}\n"
+    for i in range(8)
+    for zone, up in [("a", int(i % 4 != 2)), ("b<c", 1)]
+)
+
+
+def test_check_shows_what_would_be_read_and_writes_nothing(hindsched, tmp_path):
+    path, picture = tmp_path / "z.csv", tmp_path / "z.svg"
+    path.write_text(TABLE)
+    code, out, err = hindsched("import", "--check", path, "--picture", picture, "-o", tmp_path / "out.json")
+    assert code == 0
+    assert out.startswith("read: samples, separator comma; time 'date': dates, UTC")
+    lines = out.splitlines()
+    assert f"a   |{'#' * 16}{'.' * 8}{'#' * 24}{'.' * 8}{'#' * 8}|" in lines
+    assert f"b<c |{'#' * 64}|" in lines
+    first = lines.index("a: 5 intervals")
+    assert lines[first + 1] == "  2023-02-15 22:00:00 to 2023-02-15 22:20:00  available for 1200 s"
+    assert lines[first + 2] == "  2023-02-15 22:20:00 to 2023-02-15 22:30:00  unavailable for 600 s"
+    assert err.splitlines()[-1] == f"hindsched: wrote {picture}"
+    root = ET.fromstring(picture.read_text())
+    texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"a", "b<c", "2023-02-15 22:00:00", "2023-02-15 23:20:00"} <= set(texts)
+    titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
+    assert titles == ["available", "unavailable", "available", "unavailable", "available", "available"]
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_check_takes_the_options_of_reading(hindsched, tmp_path):
+    path = tmp_path / "z.csv"
+    path.write_text("t,host,ok\n0,a,1\n0,b,0\n5,a,1\n5,b,1\n")
+    options = ["--columns", "date=t,availability=ok", "--one-means", "preempted", "--time-unit", "min", "--nodes", "b"]
+    for family in ("coupled", "bags", "batches"):
+        used = options[:-2] if family == "batches" else options
+        code, out, _ = hindsched("import", "--check", path, "--family", family, *used)
+        assert code == 0
+        assert "1 means preempted; a sample every 300 s" in out
+        assert ("\na: " in out) == (family == "batches")
+
+
+def test_check_and_picture_are_refused_where_they_do_not_apply(hindsched, tmp_path):
+    path = tmp_path / "z.csv"
+    path.write_text(TABLE)
+    for arguments in (["--check", "--family", "grid"], ["--slot", "600", "--m", "1", "--picture", tmp_path / "z.svg"]):
+        code, out, err = hindsched("import", path, *arguments)
+        assert (code, out) == (2, "")
+        assert "--check" in err
+    assert not (tmp_path / "z.svg").exists()
+
+
+def test_the_picture_has_all_signs():
+    kinds = [Presence.AVAILABLE, Presence.UNAVAILABLE, Presence.CLAIMED]
+    row = [Interval(640 * i, 640 * (i + 1), kind) for i, kind in enumerate(kinds)]
+    row += [Interval(2560 + 5 * i, 2565 + 5 * i, kinds[i % 4 == 3]) for i in range(128)]
+    row += [Interval(3200 + 5 * i, 3205 + 5 * i, kinds[i % 4 != 3]) for i in range(128)]
+    text = "\n".join(explain(Trace(("n",), (tuple(row),)), ["n"]))
+    drawn = re.search(r"^n +\|(.*)\|$", text, re.MULTILINE)[1]
+    assert re.fullmatch(r"#+\+?\.+c+ +\++-+", drawn), drawn
+    assert "n: 259 intervals, the first 10:" in text
+
+
+def test_many_nodes_are_cut():
+    trace = Trace(tuple(map(str, range(150))), ((Interval(0, 5, Presence.AVAILABLE),),) * 150)
+    lines = list(explain(trace, trace.nodes))
+    assert lines[-1] == "\n50 more nodes; --nodes chooses others"
+    assert svg(trace, trace.nodes).count("<title>") == 100
