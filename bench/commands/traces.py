@@ -49,11 +49,12 @@ def read_traces(traces: Sequence[str], given: Given) -> tuple[Trace, Row]:
 
     others = dict(given)
     columns: dict[str, str] = {}
-    for pair in (others.pop("columns") or "").split(","):
-        kind, equals, name = pair.partition("=")
-        if pair and not (equals and name):
-            raise InputError(f"{pair!r}, expected kind=name", place="--columns")
-        columns |= {kind.strip(): name.strip()} if pair else {}
+    for pair in _listed(others.pop("columns") or "", "--columns"):
+        kind, equals, name = (part.strip() for part in pair.partition("="))
+        if not (equals and name) or kind in columns:
+            expected = f"{kind} once" if kind in columns else "kind=name"
+            raise InputError(f"{pair!r}, expected {expected}", place="--columns")
+        columns[kind] = name
     given_names = ("one_means", "gap_s", "time_unit")
     trace = read(*traces, columns=columns, **{name: others.pop(name) for name in given_names})
     click.get_current_context().meta[TRACE] = trace
@@ -67,11 +68,12 @@ def chosen_nodes(trace: Trace, text: str | None) -> int | list[str] | None:
     if text in trace.nodes:
         return [text]
     is_number = text.isascii() and text.isdigit() and len(text) < 10
-    return int(text) if is_number else _listed(text)
+    return int(text) if is_number else _listed(text, "--nodes")
 
 
-def _listed(text: str) -> list[str]:
+def _listed(text: str, flag: str) -> list[str]:
+    """Return the cells of a line of CSV that an option holds."""
     try:
-        return cells_of(text, ",", 1)
+        return cells_of(text, ",", 1) if text else []
     except InputError as error:
-        raise error.at("--nodes") from None
+        raise error.at(flag) from None

@@ -10,7 +10,7 @@ from hindsched.instances.coupled.model import Instance
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Seconds
 from hindsched.instances.traces.parsing import to_length, to_moment
-from hindsched.instances.traces.trace import Absence, Nodes, Trace
+from hindsched.instances.traces.trace import Absence, Nodes, Trace, Window
 
 __all__ = ["from_trace", "usual_training"]
 
@@ -117,6 +117,9 @@ def from_trace(
     )
     if states.shape[1] <= train_slots:
         raise InputError(f"{states.shape[1]}, expected more than train_slots, {train_slots}", place="slots")
+    trace.expect_observed(
+        Window(window.nodes, window.start + train_slots * window.slot_s, window.slots - train_slots, window.slot_s)
+    )
     p = states.shape[0]
     for name, values in (("w", w), ("mu", mu)):
         if values is not None and not isinstance(values, int) and len(values) != p:

@@ -11,6 +11,7 @@ from hindsched.instances.intervals import Interval, Seconds, simplest
 from hindsched.instances.text_files import decode_json, quoted
 from hindsched.instances.traces.parsing import excerpt, read_lines, to_length, to_moment
 from hindsched.instances.traces.samples import (
+    COLUMNS,
     COUNTED,
     Meaning,
     a_gap,
@@ -22,6 +23,7 @@ from hindsched.instances.traces.samples import (
     joined,
     meaning_of,
     node_of,
+    not_used,
 )
 from hindsched.instances.traces.times import TimeUnit, gap_in_seconds, plain_name, to_times, unit_in_name
 from hindsched.instances.traces.trace import Trace
@@ -30,9 +32,7 @@ __all__ = ["read_json_samples"]
 
 #: Known keys of the list of samples, of the gap between two samples, and of the time of the first sample, in small
 #: letters. The last word of a gap or start may name its unit.
-_LISTS = (
-    *("availability", "available", "preempted", "unavailable", "counts", "count", "data", "trace", "values", "samples"),
-)
+_LISTS = (*COLUMNS["availability"], *COLUMNS["count"], "data", "trace", "values", "samples")
 _GAPS = ("gap", "interval", "step")
 _STARTS = ("start_time", "start")
 _GRID = "samples are equidistant, and each holds until the next; without a start the first is at 0 s"
@@ -126,13 +126,14 @@ def _samples(text: str, gap_s: float | str | Seconds | None, time_unit: TimeUnit
         facts = [*held.items(), *(metadata.items() if isinstance(metadata, dict) else ())]
         lists = [name for name in held if plain_name(name) in _LISTS and isinstance(held[name], list)]
         if not lists:
-            raise InputError(f"no list of samples, expected one under {', '.join(_LISTS)}")
+            raise InputError("no list of samples, expected one under availability, count, data or a name like these")
         if len(lists) > 1:
             raise InputError(f"lists under {' and '.join(map(excerpt, lists))}, expected one list of samples")
         key = lists[0]
         held = held[key]
     if not isinstance(held, list) or len(held) < 2:
         raise InputError("expected a list of at least two samples")
+    gap_key = ""
     if gap_s is not None:
         step = to_length(gap_s, "gap")
     else:
@@ -150,11 +151,13 @@ def _samples(text: str, gap_s: float | str | Seconds | None, time_unit: TimeUnit
             raise InputError(f"{quoted(value)}, expected 0 or 1, or a count", place=f"sample {i}")
     dates: list[Seconds] = [begin + i * step for i in range(len(values))]
     since = "start at 0 s" if start is None else f"start {excerpt(start)}"
+    used = (key, start_key, "metadata", *((gap_key,) if gap_s is None else ()))
+    unused = [name for name, value in facts if name not in used and value is not None]
     return _File(
         [date if isinstance(date, int) else simplest(date) for date in dates],
         values,
         key,
-        ("JSON samples", f"list {excerpt(key)}" if key else "a list", a_gap([step]), since),
+        ("JSON samples", f"list {excerpt(key)}" if key else "a list", a_gap([step]), since, not_used("keys", unused)),
     )
 
 

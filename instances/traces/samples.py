@@ -34,6 +34,7 @@ __all__ = [
     "joined",
     "meaning_of",
     "node_of",
+    "not_used",
     "read_samples",
 ]
 
@@ -179,7 +180,7 @@ def joined(findings: Iterable[Sequence[str]]) -> tuple[str, ...]:
     >>> joined([("samples", "comma"), ("samples", "tab")])
     ('samples', 'comma or tab')
     """
-    return tuple(" or ".join(dict.fromkeys(column)) for column in zip(*findings, strict=True))
+    return tuple(" or ".join(filter(None, dict.fromkeys(column))) for column in zip(*findings, strict=True))
 
 
 def node_of(path: str | os.PathLike[str]) -> str:
@@ -219,7 +220,7 @@ def expect_counts_of_available(name: str, one_means: Meaning | str | None) -> No
     """
     if one_means is not None:
         raise InputError(
-            "does not apply to counts of machines, expected counts of available machines", place="one_means"
+            "does not apply to counts of machines, expected counts of available machines", place="--one-means"
         )
     if _ABSENT_WORDS & set(plain_name(name).split("_")):
         raise InputError(
@@ -436,7 +437,7 @@ class _Table:
             f"{kind} {excerpt(names[self.value])}"
             + ("" if self.is_count else f": {assumption_on_ones(self.meaning).partition(',')[0]}"),
             a_gap(steps),
-            f"columns not used: {', '.join(map(excerpt, unused))}" if unused else "",
+            not_used("columns", unused),
         )
 
     def _value(self, text: str, number: int) -> int:
@@ -454,6 +455,13 @@ class _Table:
             f"{'count' if self.is_count else 'availability'} {excerpt(text)}, expected {expected}",
             place=f"line {number}",
         )
+
+
+def not_used(what: str, names: Sequence[str]) -> str:
+    """Return a text on names without effect, at most five of them; empty without any."""
+    shown = ", ".join(map(excerpt, names[:5]))
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"{what} not used: {shown}{more}" if names else ""
 
 
 def a_gap(steps: Sequence[Seconds]) -> str:

@@ -216,7 +216,13 @@ class Trace:
             if value not in known:
                 raise InputError(f"{value!r}, expected one of {', '.join(known)}", place=name)
         window = self.window(slot_s=slot_s, start=start, slots=slots, nodes=nodes)
-        self._expect_observed(window)
+        if len(window.nodes) * window.slots > MOST_STATES:
+            raise InputError(
+                f"{window.slots} of {len(window.nodes)} nodes, expected at most {MOST_STATES} states: longer slots, or "
+                "fewer of them, or fewer nodes",
+                place="slots",
+            )
+        self.expect_observed(window)
         states = to_states(
             [self.intervals[self._index[node]] for node in window.nodes],
             slot_s=window.slot_s,
@@ -235,14 +241,8 @@ class Trace:
             )
         return states
 
-    def _expect_observed(self, window: Window) -> None:
-        """Raise `InputError` for a window that has too many states, or in which no node was observed."""
-        if len(window.nodes) * window.slots > MOST_STATES:
-            raise InputError(
-                f"{window.slots} of {len(window.nodes)} nodes, expected at most {MOST_STATES} states: longer slots, or "
-                "fewer of them, or fewer nodes",
-                place="slots",
-            )
+    def expect_observed(self, window: Window) -> None:
+        """Raise `InputError` for a window in which none of its nodes was observed."""
         begin, end = window.start, window.start + window.slots * window.slot_s
         spans = [span for node in window.nodes for span in self.spans[self._index[node]]]
         if all(stop <= begin or start >= end for start, stop in spans):

@@ -151,3 +151,44 @@ def test_many_nodes_are_cut():
     lines = list(explain(trace, trace.nodes))
     assert lines[-1] == "\n50 more nodes; --nodes chooses others"
     assert svg(trace, trace.nodes).count("<title>") == 100
+
+
+def test_a_window_after_the_trace_is_refused_also_with_training(hindsched, tmp_path):
+    path = tmp_path / "z.csv"
+    path.write_text(TABLE)
+    choice = ["--slots", "5", "--unobserved", "down"]
+    for arguments in (["--start", "2025-01-01"], ["--start", "2023-02-15T23:20", "--train", "4"]):
+        code, out, err = hindsched("import", path, "--slot", "600", "--m", "1", *choice, *arguments)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "but the nodes are observed from 2023-02-15 22:00:00 to 2023-02-15 23:20:00" in err
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("node=zone,node=up", "--columns: 'node=up', expected node once"),
+        ("zone", "--columns: 'zone', expected kind=name"),
+        ("node=", "--columns: 'node=', expected kind=name"),
+        ("place=zone", "columns: 'place', expected one of date, availability, count, node"),
+    ],
+)
+def test_columns_are_named_once(hindsched, tmp_path, columns, message):
+    path = tmp_path / "z.csv"
+    path.write_text(TABLE)
+    code, _, err = hindsched("import", "--check", path, "--columns", columns)
+    assert code == 2
+    assert message in err
+
+
+def test_a_column_with_a_comma_in_its_name(hindsched, tmp_path):
+    path = tmp_path / "z.csv"
+    path.write_text(TABLE.replace("zone", '"zone,id"'))
+    code, out, _ = hindsched("import", "--check", path, "--columns", '"node=zone,id",date=date')
+    assert code == 0
+    assert "node 'zone,id'" in out
+
+
+def test_keys_without_effect_are_said(hindsched, tmp_path):
+    path = tmp_path / "z.json"
+    path.write_text('{"metadata": {"gap_s": 5, "region": "x"}, "timestamps": [0, 9], "data": [0, 1]}')
+    assert "keys not used: 'timestamps', 'region'" in hindsched("import", "--check", path)[1]

@@ -299,8 +299,8 @@ def test_names_of_absence_are_read_the_other_way_round(write, name):
 @pytest.mark.parametrize(
     ("name", "text", "options", "message"),
     [
-        ("c.csv", "date,count\n0,2\n600,1\n", {"one_means": "preempted"}, "one_means: does not apply to counts"),
-        ("d.json", '{"gap_s": 5, "data": [0, 2]}', {"one_means": "preempted"}, "one_means: does not apply to counts"),
+        ("c.csv", "date,count\n0,2\n600,1\n", {"one_means": "preempted"}, "--one-means: does not apply to counts"),
+        ("d.json", '{"gap_s": 5, "data": [0, 2]}', {"one_means": "preempted"}, "--one-means: does not apply to counts"),
         (
             "p.json",
             '{"gap_s": 5, "preempted": [0, 2]}',
