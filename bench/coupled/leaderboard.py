@@ -6,7 +6,7 @@ built-in policies, so only a user's own policies are run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -28,13 +28,14 @@ from hindsched.bench.shared_types import Policy, Row
 from hindsched.instances.coupled import Instance
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.instances.text_files import write_text
-from hindsched.online.coupled import OURS, POLICIES, make_policy, run_policy
+from hindsched.online.coupled import OURS, POLICIES, RunOptions, make_policy, run_policy
+from hindsched.online.coupled.isolated import IsolatedPolicy
 from hindsched.online.loading import policies_by_name, stdout_to_stderr
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLUMNS", "POINT", "SEED", "board", "known_runs", "named", "play", "rebuild", "sources"]
+__all__ = ["COLUMNS", "POINT", "SEED", "board", "known_runs", "make", "named", "play", "rebuild", "sources"]
 
 #: The seed of the held-out instances, which was used for nothing else.
 SEED = 2013
@@ -108,9 +109,9 @@ def _row(source: Paper) -> Row:
     return {"kind": "leaderboard", "row": row}
 
 
-def _makespan(instance: Instance, policy: Policy, optimum: int) -> int | None:
+def _makespan(instance: Instance, policy: Policy, optimum: int, options: RunOptions | None = None) -> int | None:
     with stdout_to_stderr():
-        run = run_policy(instance, policy)
+        run = run_policy(instance, policy, options)
     verdict = instances.check(instance, run.schedule)
     if not verdict.is_valid or (run.makespan is not None and run.makespan < optimum):
         raise SelfCheckError(
@@ -119,45 +120,69 @@ def _makespan(instance: Instance, policy: Policy, optimum: int) -> int | None:
     return run.makespan
 
 
-def named(policies: Iterable[str]) -> dict[str, str]:
-    """Return policies by name, each once.
-
-    Parameters
-    ----------
-    policies
-        Names, or ``path/to/file.py:ClassName``.
-
-    Raises
-    ------
-    InputError
-        For an invalid policy, and for two with the same name.
-    """
-    return policies_by_name(policies, make_policy, taken=(*POLICIES, *OURS))
-
-
-def play(policy: Policy) -> list[int | None]:
-    """Run a policy on the held-out instances; return its makespans, None for unfinished runs.
+def make(policy: str, *, time_limit_s: float | None = None) -> Policy:
+    """Return a policy; a user's policy is made in a process of its own, and only its name is of use here.
 
     Parameters
     ----------
     policy
-        As for `hindsched.online.coupled.make_policy`: a name, ``path/to/file.py:ClassName``, or an object.
+        A name, or ``path/to/file.py:ClassName``.
+    time_limit_s
+        Seconds that this may take; None: no limit.
 
     Raises
     ------
     InputError
-        For an invalid policy, or one that breaks a rule.
+        For an invalid policy.
+    """
+    if policy in (*POLICIES, *OURS):
+        return make_policy(policy)
+    with IsolatedPolicy(policy, RunOptions(), time_limit_s=time_limit_s) as made:
+        return made
+
+
+def named(made: Mapping[str, Policy]) -> dict[str, str]:
+    """Return policies by name, each once, from what `make` returns for each.
+
+    Raises
+    ------
+    InputError
+        For two policies with the same name.
+    """
+    return policies_by_name(made, made.__getitem__, taken=(*POLICIES, *OURS))
+
+
+def play(policy: str, *, time_limit_s: float | None = None) -> list[int | None]:
+    """Run a policy on the held-out instances; return its makespans, None for unfinished runs.
+
+    A user's policy runs in a process of its own, a new one for each instance, which does not hold the future.
+
+    Parameters
+    ----------
+    policy
+        A name, or ``path/to/file.py:ClassName``.
+    time_limit_s
+        Seconds that the policy may take in a run; None: no limit.
+
+    Raises
+    ------
+    InputError
+        For an invalid policy, or one that breaks a rule, ends its process, or exceeds the time limit.
     SelfCheckError
         If an instance differs from the published one.
     """
     known = known_runs()
     makespans = []
+    options = RunOptions(isolated=True, policy_time_limit_s=time_limit_s)
     with counting(f"{label_of(policy)} on held-out instances", total=len(known), done=0) as counter:
         for source, fingerprint, optimum in zip(sources(), known["fingerprint"], known["optimum"], strict=True):
             instance = source.load()
             if instance.fingerprint != fingerprint:
                 raise SelfCheckError(f"{source.name}: {instance.fingerprint}, published as {fingerprint}")
-            makespans.append(_makespan(instance, policy, int(optimum)))
+            try:
+                makespans.append(_makespan(instance, policy, int(optimum), options))
+            except InputError as error:
+                raise error.in_file(source.name) from None
             counter.step(source.name, failed=False)
     return makespans
 

@@ -93,6 +93,10 @@ class RunOptions:
         Number of slots of which the schedule is recorded; None: all. With 0 a long run uses no memory for letters.
     engine
         The simulator.
+    isolated
+        Whether a user's policy runs in a process of its own, which does not hold the future.
+    policy_time_limit_s
+        Seconds of a run after which an isolated policy is stopped; None: no limit.
 
     Raises
     ------
@@ -117,6 +121,8 @@ class RunOptions:
     slots: int | None = None
     schedule_slots: int | None = None
     engine: Engine = Engine.AUTO
+    isolated: bool = False
+    policy_time_limit_s: float | None = None
 
     def __post_init__(self) -> None:
         for name, names in _NAMES.items():

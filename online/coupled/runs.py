@@ -11,6 +11,7 @@ from hindsched.instances.coupled.schedule import Schedule
 from hindsched.instances.errors import InputError
 from hindsched.online.coupled.criteria import Criterion
 from hindsched.online.coupled.estimates import ESTIMATORS
+from hindsched.online.coupled.isolated import IsolatedPolicy
 from hindsched.online.coupled.lookahead.planner import Planner
 from hindsched.online.coupled.options import RunOptions, Ties
 from hindsched.online.coupled.policies import OURS, POLICIES, criteria_of, make_policy
@@ -61,9 +62,13 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
         raise InputError(f"{type(instance).__name__}, expected an instance of coupled", place="instance")
     chosen = (options or RunOptions()).changed(**changes)
     limit = limit_of(instance, chosen.slots)
-    made = make_policy(policy, chosen)
     engine, recorded = chosen.engine, chosen.schedule_slots
     is_built_in = isinstance(policy, str) and policy in (*POLICIES, *OURS)
+    if chosen.isolated and not is_built_in and engine is not Engine.KERNEL:
+        with IsolatedPolicy(policy, chosen, time_limit_s=chosen.policy_time_limit_s) as isolated:
+            run = simulate(instance, isolated, service=chosen.service, slots=limit)
+        return run if recorded is None else replace(run, schedule=_first(run.schedule, recorded))
+    made = make_policy(policy, chosen)
     can_compile = is_built_in and instance.num_workers <= _MOST_WORKERS and instance.tasks <= _MOST_TASKS
     if engine is Engine.KERNEL and not can_compile:
         name = policy if isinstance(policy, str) else made.name

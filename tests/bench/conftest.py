@@ -6,14 +6,14 @@ from hindsched.bench.cli import main
 
 
 @pytest.fixture
-def hindsched(monkeypatch, capsys):
-    """Call the front door; return exit code, standard output and standard error."""
+def hindsched(monkeypatch, capfd):
+    """Call the front door; return exit code, standard output and standard error, also of processes it starts."""
 
     def call(*arguments):
         monkeypatch.setattr("sys.argv", ["hindsched", *map(str, arguments)])
         with pytest.raises(SystemExit) as stop:
             main()
-        captured = capsys.readouterr()
+        captured = capfd.readouterr()
         assert "Traceback" not in captured.err
         return stop.value.code, captured.out, captured.err
 
