@@ -104,7 +104,13 @@ class Family(Generic[ProblemT, ScheduleT]):
 
     def make_policy(self, text: Policy, options: Options) -> Policy:
         """Return a policy object, or raise `InputError` before any work is done."""
+        if options.isolated and not (isinstance(text, str) and text in (*self.policies(), *self.our_policies())):
+            return self.make_isolated(text, options)
         return online.make_policy(text, family=self.name, **dict(options.run))
+
+    def make_isolated(self, text: Policy, options: Options) -> Policy:
+        """Return a user's policy that was made in a process of its own; only its name is of use here."""
+        raise InputError(f"users' policies of {self.name} run in this process only", place="--isolated")
 
     def refuses(self, source: Any, policy: str, options: Options) -> str | None:
         """Return why a built-in policy cannot run on an instance, or on the instance of a source; None: it can.

@@ -27,6 +27,8 @@ class Options:
         Seed of random policies; the seed of a run is derived from it and from the instance.
     check_slots
         Number of slots, from the first, that the checker replays of a run, where the family can stop; None: all.
+    isolated
+        Whether users' policies run in processes of their own, which do not hold the future.
     """
 
     run: tuple[tuple[str, str], ...] = ()
@@ -35,6 +37,7 @@ class Options:
     time_limit_s: float | None = None
     seed: int = 0
     check_slots: int | None = None
+    isolated: bool = False
 
     def with_run(self, changes: Mapping[str, str]) -> Options:
         """Return these options with some options of the run changed."""

@@ -70,7 +70,8 @@ def policy_job(source: Source, policy: Policy, options: Options) -> Job:
     values = sorted(family.run_values(options).items())
     named = [hashlib.sha256(text).hexdigest() for text in _files_of_options(values)]
     depends_on = (label, content, *values, *named, options.seed, options.check_slots, *family.solved_in_runs(options))
-    key = job_key(source.family, "online", "run", source.identity, *depends_on)
+    isolated = ("isolated",) if options.isolated and content else ()  # such rows never stand for other ones
+    key = job_key(source.family, "online", "run", source.identity, *depends_on, *isolated)
     return Job(key, f"{label} on {source.name}", _run, (source, policy, options, files), group=source.identity)
 
 

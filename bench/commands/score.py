@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 @click.option("--seed", type=options.COUNT, default=0, help="Seed of instances and of random policies.")
 @options.policies
 @options.run_options
+@click.option(
+    "--isolated",
+    is_flag=True,
+    help="Run each of your own policies in a process of its own, which does not hold the future (coupled).",
+)
 @options.solver
 @options.time_limit(60.0)
 @options.jobs
@@ -34,6 +39,7 @@ def score(
     seed: int,
     policies: tuple[str, ...],
     pairs: tuple[str, ...],
+    isolated: bool,
     solver: str,
     time_limit_s: float,
     jobs: int,
@@ -44,7 +50,8 @@ def score(
     """Compute the ratios of policies to the hindsight optimum of the same instances.
 
     Without FILE, the instances are a point of the family's published experiment and windows of real traces. The same
-    command resumes an interrupted one; rows in the results folder are reused.
+    command resumes an interrupted one; rows in the results folder are reused. A policy is code that runs with your
+    rights.
     """
     from hindsched.bench.campaign import score as scoring
     from hindsched.bench.campaign.sources import from_file
@@ -67,7 +74,7 @@ def score(
     found = scoring.score(
         sources,
         policies or ("all",),
-        Options(run=run, solver=solver, time_limit_s=time_limit_s, seed=seed),
+        Options(run=run, solver=solver, time_limit_s=time_limit_s, seed=seed, isolated=isolated),
         results,
         num_processes=jobs,
     )

@@ -22,7 +22,8 @@ from hindsched.instances.state_sources import STARTS
 from hindsched.instances.text_files import convert, excerpt
 from hindsched.offline.coupled import solve
 from hindsched.offline.results import Result
-from hindsched.online.coupled.options import Comparison, Estimator, Service, Ties
+from hindsched.online.coupled.isolated import IsolatedPolicy
+from hindsched.online.coupled.options import Comparison, Estimator, RunOptions, Service, Ties
 from hindsched.online.coupled.runs import run_policy
 
 if TYPE_CHECKING:
@@ -113,6 +114,10 @@ class _Coupled(Family[Instance, Schedule]):
         local_search.warm_up()
         program_bound.warm_up()
 
+    def make_isolated(self, text: Policy, options: Options) -> Policy:
+        with IsolatedPolicy(text, RunOptions().changed(**dict(options.run))) as made:
+            return made
+
     def run(self, instance: Instance, policy: Policy, options: Options, seed: int) -> RunRecord:
         return self._run(instance, policy, options, seed)
 
@@ -122,7 +127,7 @@ class _Coupled(Family[Instance, Schedule]):
     def _run(
         self, instance: Instance, policy: Policy, options: Options, seed: int, *, engine: str = "auto"
     ) -> RunRecord:
-        values: Given = self.run_values(options)
+        values: Row = {**self.run_values(options), "isolated": options.isolated}
         run = run_policy(instance, policy, seed=seed, schedule_slots=options.check_slots, engine=engine, **values)
         facts = {"iterations": run.iterations, "slots": run.slots, "slot_limit": instance.slots}
         return RunRecord(run.policy, run.makespan, instance.slots, run.schedule, facts)
