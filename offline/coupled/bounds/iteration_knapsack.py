@@ -13,7 +13,7 @@ from hindsched.offline.coupled.search.effort import SPENT
 from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.normal_form import most_tasks, prepare
 from hindsched.offline.coupled.search.scratch_memory import Scratch
-from hindsched.offline.coupled.search.state_tables import Table
+from hindsched.offline.coupled.search.search_arrays import SearchArrays
 
 
 class Knapsack(NamedTuple):
@@ -40,13 +40,12 @@ def make_knapsack(workers: int) -> Knapsack:
 
 
 @kernel
-def list_candidates(
-    table: Table, problem: Problem, scratch: Scratch, knapsack: Knapsack, s: int, e: int, held: Words, end: int
-) -> int:
+def list_candidates(arrays: SearchArrays, knapsack: Knapsack, s: int, e: int, held: Words, end: int) -> int:
     """Prepare for iterations in slots s..e; list the workers that can compute in one and return their number."""
-    cnt, needs = table.cnt, scratch.needs
-    scratch.effort[SPENT] += 1 + problem.p // 8
-    prepare(table, problem, needs, s, e, held, end)
+    problem = arrays.problem
+    cnt, needs = arrays.table.cnt, arrays.scratch.needs
+    arrays.scratch.effort[SPENT] += 1 + problem.p // 8
+    prepare(arrays.table, problem, needs, s, e, held, end)
     n = 0
     for q in range(problem.p):
         if cnt[e + 1, q] > cnt[e, q] and cnt[e, q] >= needs.data_base[q] + problem.t_data:
@@ -56,18 +55,16 @@ def list_candidates(
 
 
 @kernel
-def list_workers(
-    table: Table, problem: Problem, scratch: Scratch, knapsack: Knapsack, num_candidates: int, c: int, e: int
-) -> int:
+def list_workers(arrays: SearchArrays, knapsack: Knapsack, num_candidates: int, c: int, e: int) -> int:
     """List the candidates that can compute in slots c..e and return their number; the caller sets their costs."""
-    scratch.effort[SPENT] += 1 + num_candidates // 16
-    cnt = table.cnt
+    arrays.scratch.effort[SPENT] += 1 + num_candidates // 16
+    cnt = arrays.table.cnt
     n = 0
     for j in range(num_candidates):
         q = knapsack.candidate[j]
         if cnt[c + 1, q] == cnt[c, q]:
             continue
-        x = most_tasks(table, scratch.needs, q, c, problem.max_tasks[q], problem.t_data)
+        x = most_tasks(arrays.table, arrays.scratch.needs, q, c, arrays.problem.max_tasks[q], arrays.problem.t_data)
         if x > 0:
             knapsack.worker[n] = q
             knapsack.up_slots[n] = cnt[e + 1, q] - cnt[c, q]

@@ -20,7 +20,8 @@ from hindsched.offline.coupled.search.effort import LIMIT, SPENT, STOP
 from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.modes import FREE_PREFETCH
 from hindsched.offline.coupled.search.normal_form import prepare_free
-from hindsched.offline.coupled.search.scratch_memory import Needs, Scratch
+from hindsched.offline.coupled.search.scratch_memory import Needs
+from hindsched.offline.coupled.search.search_arrays import SearchArrays
 from hindsched.offline.coupled.search.slot_codes import EFFORT_LIMIT_MET, NEVER, SLOTS_UNKNOWN
 from hindsched.offline.coupled.search.state_tables import Table
 from hindsched.offline.coupled.search.teams import begin_teams, next_team
@@ -109,8 +110,9 @@ def _out_of_reach(table: Table, problem: Problem, needs: Needs, e: int) -> int:
 
 
 @kernel
-def free_finish(table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch, t: int, horizon: int) -> int:
+def free_finish(arrays: SearchArrays, prefetch: Prefetch, t: int, horizon: int) -> int:
     """Return F(t); `NEVER` if it exceeds `horizon`, `SLOTS_UNKNOWN` or `EFFORT_LIMIT_MET` if it is not known yet."""
+    table, problem, scratch = arrays
     if t >= horizon:
         return NEVER
     if t >= table.length:
@@ -141,10 +143,10 @@ def free_finish(table: Table, problem: Problem, scratch: Scratch, prefetch: Pref
         if ahead > 0:
             e += ahead
             continue
-        thr = begin_teams(table, problem, scratch, t, e)
+        thr = begin_teams(arrays, t, e)
         # Each end has a budget of its own: with the rest of an expansion's budget, F could be found too late.
         effort[LIMIT] = min(effort[SPENT] + _EFFORT_PER_END, effort[STOP])
-        found = next_team(table, problem, scratch, FREE_PREFETCH, e, thr)
+        found = next_team(arrays, FREE_PREFETCH, e, thr)
         if found == -2 and effort[SPENT] > effort[STOP]:
             steps = 0
             continue
@@ -157,24 +159,24 @@ def free_finish(table: Table, problem: Problem, scratch: Scratch, prefetch: Pref
 
 
 @kernel
-def compose(table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch, t: int, k: int, horizon: int) -> int:
+def compose(arrays: SearchArrays, prefetch: Prefetch, t: int, k: int, horizon: int) -> int:
     """Return F composed k times, at t; or `NEVER`, `SLOTS_UNKNOWN`, `EFFORT_LIMIT_MET`."""
     for _ in range(k):
-        t = free_finish(table, problem, scratch, prefetch, t, horizon)
+        t = free_finish(arrays, prefetch, t, horizon)
         if t < 0 or t >= NEVER:
             return t
     return t
 
 
 @kernel
-def most_from(table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch, t: int, horizon: int) -> int:
+def most_from(arrays: SearchArrays, prefetch: Prefetch, t: int, horizon: int) -> int:
     """Return the greatest k with F^k(t) <= horizon; or `SLOTS_UNKNOWN`, `EFFORT_LIMIT_MET`."""
     most = prefetch.most
     # Walk forward to a slot whose value is known.
     steps = 0
     u = t
     while u < horizon and most[u] == 0:
-        v = free_finish(table, problem, scratch, prefetch, u, horizon)
+        v = free_finish(arrays, prefetch, u, horizon)
         if v < 0:
             return v
         if v >= NEVER:

@@ -244,7 +244,7 @@ class PricedLabelSearch:
         graph, workspace = self._graph, self._workspace
         used = np.zeros(multipliers.members.shape)
         sent, ends = np.zeros((2, self.iterations + 1), np.int64)
-        common = workspace.table, workspace.problem, workspace.scratch, multipliers
+        common = workspace.arrays, multipliers
         if label >= 0:
             labels = self._memory.labels
             trace_label(*common, graph, labels, label, used, sent, ends)
@@ -275,7 +275,7 @@ class PricedLabelSearch:
         workspace = self._workspace
         before = workspace.effort_spent()
         workspace.stop_after(stop_after)
-        result = kernel(workspace.table, workspace.problem, workspace.scratch, *rest)
+        result = kernel(workspace.arrays, *rest)
         spent = workspace.effort_spent() - before
         workspace.scratch.effort[SPENT] = before
         return int(result or 0), max(1, spent)

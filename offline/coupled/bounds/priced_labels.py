@@ -4,8 +4,8 @@ A label costs what its members cost minus the value of the programs sent. The st
 bounds, by which most labels are not made. If no label of K iterations costs 0 or less, no schedule of the branch node
 exists within the horizon; a node (k, t) where no label was made is in no such schedule.
 
-Workers are not exchanged for symmetric ones here, since each availability period has multipliers of its own. Kernels
-take more than eight arguments: they hand on the search's own structures, and bundling these costs time.
+Workers are not exchanged for symmetric ones here, since each availability period has multipliers of its own.
+`_extend` takes ten arguments: the structures of the search, and a label with the end to which it is extended.
 """
 
 from __future__ import annotations
@@ -36,12 +36,10 @@ from hindsched.offline.coupled.bounds.state_space_relaxation import (
 )
 from hindsched.offline.coupled.search.dominance import DOMINANCE_EFFORT, covers
 from hindsched.offline.coupled.search.effort import LIMIT, SPENT, STOP
-from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.modes import RELAXED
 from hindsched.offline.coupled.search.normal_form import hold, programs_sent
-from hindsched.offline.coupled.search.scratch_memory import Scratch
+from hindsched.offline.coupled.search.search_arrays import SearchArrays
 from hindsched.offline.coupled.search.slot_codes import NEVER
-from hindsched.offline.coupled.search.state_tables import Table
 from hindsched.offline.coupled.search.worker_order import order_workers
 
 __all__ = ["CompletionBounds", "find_path", "make_completion_bounds", "trace_label"]
@@ -74,9 +72,7 @@ def make_completion_bounds(graph: RelaxedGraph, distances_to_end: Ints) -> Compl
 
 @kernel
 def find_path(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
+    arrays: SearchArrays,
     prefetch: Prefetch,
     multipliers: NodeMultipliers,
     graph: RelaxedGraph,
@@ -90,6 +86,7 @@ def find_path(
     Returns `REFUTED` if there is none, `STOPPED` if the effort or the room for labels is used up. ``horizon`` is the
     number of slots of the instance.
     """
+    scratch = arrays.scratch
     first, early, late = labels.first, graph.early, graph.late
     reset_labels(labels, multipliers.constant)
     n = 1
@@ -102,7 +99,7 @@ def find_path(
                 s = labels.start[i]
                 if scratch.effort[SPENT] > scratch.effort[STOP]:
                     return STOPPED
-                finish = free_finish(table, problem, scratch, prefetch, s, horizon)
+                finish = free_finish(arrays, prefetch, s, horizon)
                 if finish < 0:
                     return STOPPED
                 if finish > t:
@@ -112,7 +109,7 @@ def find_path(
                 arc, rest = bounds.arc[k, row, column], bounds.rest[k, column]
                 if arc >= UNREACHABLE or rest >= UNREACHABLE or labels.cost[i] + arc + rest > 0:
                     continue
-                n = _extend(table, problem, scratch, multipliers, graph, bounds, labels, k, i, t, low, n)
+                n = _extend(arrays, multipliers, graph, bounds, labels, k, i, t, low, n)
                 if n < 0:
                     return STOPPED
         first[k + 1] = n
@@ -123,9 +120,7 @@ def find_path(
 
 @kernel
 def _extend(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
+    arrays: SearchArrays,
     multipliers: NodeMultipliers,
     graph: RelaxedGraph,
     bounds: CompletionBounds,
@@ -141,10 +136,11 @@ def _extend(
     Returns the number of labels, -1 if there is no room. A later compute start leads to more programs and holders, so
     only starts that cost less than all later ones count.
     """
+    problem, scratch = arrays.problem, arrays.scratch
     effort, knapsack, team_cache = scratch.effort, graph.knapsack, graph.team_cache
     s, e, end = labels.start[i], t - 1, graph.late[graph.late.size - 1]
     row, column = s - graph.early[k - 1], t - graph.early[k]
-    num_candidates = list_candidates(table, problem, scratch, knapsack, s, e, labels.held[i], end)
+    num_candidates = list_candidates(arrays, knapsack, s, e, labels.held[i], end)
     limit = 1 - bounds.rest[k, column]
     is_verified = False
     c = bounds.latest_start[k, row, column] + 1
@@ -155,16 +151,14 @@ def _extend(
         base = labels.cost[i] - multipliers.program_values[k] * programs_sent(problem, s, c)
         if base >= limit:
             break
-        members, iw = iteration_cost_below(
-            table, problem, scratch, multipliers, knapsack, num_candidates, k, c, t, limit - base
-        )
+        members, iw = iteration_cost_below(arrays, multipliers, knapsack, num_candidates, k, c, t, limit - base)
         if members < 0:
             continue
         if not is_verified:
             is_verified = True
-            if recall(table, scratch.needs, team_cache, s, e) < c:
-                order_workers(table, problem, scratch, s, e, end)
-                last = latest_compute_start(table, problem, scratch, team_cache, s, e)
+            if recall(arrays.table, scratch.needs, team_cache, s, e) < c:
+                order_workers(arrays, s, e, end)
+                last = latest_compute_start(arrays, team_cache, s, e)
                 if last < c:
                     c = last + 1
                     continue
@@ -174,7 +168,7 @@ def _extend(
         labels.new_held[:] = np.uint64(0)
         hold(problem, scratch.needs, labels.new_held, c)
         effort[SPENT] += 1 + problem.p // 16
-        if _is_dominated(table, problem, scratch, labels, low, n, t, cost):
+        if _is_dominated(arrays, labels, low, n, t, cost):
             continue
         drop_dominated(labels, low, n, t, cost)
         n = append_label(labels, n, t, cost, i, c, iw)
@@ -184,29 +178,25 @@ def _extend(
 
 
 @kernel
-def _is_dominated(
-    table: Table, problem: Problem, scratch: Scratch, labels: LabelStore, low: int, n: int, t: int, cost: int
-) -> bool:
+def _is_dominated(arrays: SearchArrays, labels: LabelStore, low: int, n: int, t: int, cost: int) -> bool:
     """Return whether one of labels low..n-1, which start no later, dominates the label (t, ``new_held``, cost).
 
     Unlike in the chain search, programs sent between the two starts are charged to the channel.
     """
-    effort = scratch.effort
+    effort = arrays.scratch.effort
     effort[SPENT] += 1 + (n - low) // 8
     effort[LIMIT] = min(effort[SPENT] + DOMINANCE_EFFORT, effort[STOP])
     for i in range(n - 1, low - 1, -1):
         if labels.parent[i] == DROPPED or labels.cost[i] > cost:
             continue
-        if covers(table, problem, scratch, RELAXED, labels.start[i], labels.held[i], t, labels.new_held, NEVER):
+        if covers(arrays, RELAXED, labels.start[i], labels.held[i], t, labels.new_held, NEVER):
             return True
     return False
 
 
 @kernel
 def trace_label(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
+    arrays: SearchArrays,
     multipliers: NodeMultipliers,
     graph: RelaxedGraph,
     labels: LabelStore,
@@ -220,6 +210,6 @@ def trace_label(
         i = labels.parent[label]
         s, c, t = labels.start[i], labels.c[label], labels.start[label]
         ends[k] = t
-        sent[k] = programs_sent(problem, s, c)
-        record_use(table, problem, scratch, multipliers, graph, labels.held[i], k, s, c, t, labels.iw[label], used)
+        sent[k] = programs_sent(arrays.problem, s, c)
+        record_use(arrays, multipliers, graph, labels.held[i], k, s, c, t, labels.iw[label], used)
         label = i

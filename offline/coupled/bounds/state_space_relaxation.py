@@ -6,7 +6,7 @@ Its cost is the least sum of the members' multipliers minus the value of the pro
 labels; arcs, compute starts and members whose reduced cost is positive are removed (reduced-cost fixing), which leaves
 fewer holders. docs/bounds.md has the proofs.
 
-Kernels take more than eight arguments: they hand on the search's own structures, and bundling these costs time.
+`record_use` takes ten arguments: the structures of the search, and an arc with its holders.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from hindsched.offline.coupled.search.holders import can_serve_all
 from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.modes import RELAXED
 from hindsched.offline.coupled.search.normal_form import hold, prepare, programs_sent
-from hindsched.offline.coupled.search.scratch_memory import NUM_MEMBERS, WORK_INDEX, Scratch
-from hindsched.offline.coupled.search.state_tables import Table
+from hindsched.offline.coupled.search.scratch_memory import NUM_MEMBERS, WORK_INDEX
+from hindsched.offline.coupled.search.search_arrays import SearchArrays
 from hindsched.offline.coupled.search.teams import begin_teams, next_team
 from hindsched.offline.coupled.search.worker_order import order_workers
 
@@ -134,21 +134,14 @@ def make_relaxed_graph(early: Ints, late: Ints, workers: int, arcs: ArcArrays) -
 
 @kernel
 def tighten_windows(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    prefetch: Prefetch,
-    iterations: int,
-    horizon: int,
-    early: Ints,
-    late: Ints,
+    arrays: SearchArrays, prefetch: Prefetch, iterations: int, horizon: int, early: Ints, late: Ints
 ) -> int:
     """Tighten windows by the free-prefetch bound.
 
     Returns 1, 0 if a window is empty, or a negative code of `free_finish` if the bound is not known yet.
     """
     for k in range(1, iterations + 1):
-        finish = free_finish(table, problem, scratch, prefetch, early[k - 1], horizon)
+        finish = free_finish(arrays, prefetch, early[k - 1], horizon)
         if finish < 0:
             return int(finish)
         early[k] = max(early[k], finish)
@@ -156,7 +149,7 @@ def tighten_windows(
             return 0
     for k in range(iterations - 1, 0, -1):
         while late[k] >= early[k]:
-            finish = free_finish(table, problem, scratch, prefetch, late[k], horizon)
+            finish = free_finish(arrays, prefetch, late[k], horizon)
             if finish < 0:
                 return int(finish)
             if finish <= late[k + 1]:
@@ -168,46 +161,37 @@ def tighten_windows(
 
 
 @kernel
-def latest_compute_start(
-    table: Table, problem: Problem, scratch: Scratch, team_cache: FeasibleTeamCache, s: int, e: int
-) -> int:
+def latest_compute_start(arrays: SearchArrays, team_cache: FeasibleTeamCache, s: int, e: int) -> int:
     """Return the last slot from which an iteration in s..e can compute; -1 if none can; e if the effort is used up.
 
     `prepare` and `order_workers` were called.
     """
+    scratch = arrays.scratch
     effort, counters = scratch.effort, scratch.counters
     effort[LIMIT] = min(effort[SPENT] + _MEMBER_EFFORT, effort[STOP])
-    thr = begin_teams(table, problem, scratch, s, e)
+    thr = begin_teams(arrays, s, e)
     best = -1
     while True:
-        c = next_team(table, problem, scratch, RELAXED, e, thr)
+        c = next_team(arrays, RELAXED, e, thr)
         if c < 0:
             return best if c == -1 else e
         size = counters[NUM_MEMBERS]
         members = scratch.tree.members[:size]
-        if can_serve_all(table, problem, scratch, members, s, c, counters[WORK_INDEX], size) != NO:
+        if can_serve_all(arrays, members, s, c, counters[WORK_INDEX], size) != NO:
             best = thr = c
-            remember(table, scratch.needs, team_cache, s, e, c, members, size)
+            remember(arrays.table, scratch.needs, team_cache, s, e, c, members, size)
 
 
 @kernel
-def expand_node(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    prefetch: Prefetch,
-    graph: RelaxedGraph,
-    k: int,
-    s: int,
-    horizon: int,
-) -> None:
+def expand_node(arrays: SearchArrays, prefetch: Prefetch, graph: RelaxedGraph, k: int, s: int, horizon: int) -> None:
     """Find the arcs from node (k - 1, s), and the holders after them."""
+    problem, scratch = arrays.problem, arrays.scratch
     early, late, effort = graph.early, graph.late, scratch.effort
     row = s - early[k - 1]
     end = late[late.size - 1]
     held = graph.held[k - 1, row]
     is_new = graph.has_new_holders[k - 1, row]
-    first = free_finish(table, problem, scratch, prefetch, s, horizon)
+    first = free_finish(arrays, prefetch, s, horizon)
     is_arranged = False
     for t in range(early[k], late[k] + 1):
         column = t - early[k]
@@ -216,22 +200,20 @@ def expand_node(
             top = -1
         if top >= 0:
             effort[SPENT] += 1 + problem.p // 16
-            prepare(table, problem, scratch.needs, s, t - 1, held, end)
-            if is_new and recall(table, scratch.needs, graph.team_cache, s, t - 1) < top:
+            prepare(arrays.table, problem, scratch.needs, s, t - 1, held, end)
+            if is_new and recall(arrays.table, scratch.needs, graph.team_cache, s, t - 1) < top:
                 if not is_arranged:
                     effort[SPENT] += 1 + problem.p // 4
-                    order_workers(table, problem, scratch, s, t - 1, end)
+                    order_workers(arrays, s, t - 1, end)
                     is_arranged = True
-                top = min(top, latest_compute_start(table, problem, scratch, graph.team_cache, s, t - 1))
+                top = min(top, latest_compute_start(arrays, graph.team_cache, s, t - 1))
         graph.latest_start[k, row, column] = top
         if top >= 0:
             hold(problem, scratch.needs, graph.held[k, column], top)
 
 
 @kernel
-def compute_arc_costs(
-    table: Table, problem: Problem, scratch: Scratch, multipliers: NodeMultipliers, graph: RelaxedGraph, k: int
-) -> None:
+def compute_arc_costs(arrays: SearchArrays, multipliers: NodeMultipliers, graph: RelaxedGraph, k: int) -> None:
     """Compute the costs of the arcs to the nodes of k iterations."""
     early, late = graph.early, graph.late
     for s in range(early[k - 1], late[k - 1] + 1):
@@ -239,23 +221,17 @@ def compute_arc_costs(
         for t in range(early[k], late[k] + 1):
             column = t - early[k]
             if graph.latest_start[k, row, column] >= 0:
-                _compute_arc_cost(table, problem, scratch, multipliers, graph, k, s, t)
+                _compute_arc_cost(arrays, multipliers, graph, k, s, t)
 
 
 @kernel
 def _compute_arc_cost(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    multipliers: NodeMultipliers,
-    graph: RelaxedGraph,
-    k: int,
-    s: int,
-    t: int,
+    arrays: SearchArrays, multipliers: NodeMultipliers, graph: RelaxedGraph, k: int, s: int, t: int
 ) -> None:
     """Compute the cost of the arc from (k - 1, s) to (k, t): the least over all compute starts and all W."""
+    problem = arrays.problem
     knapsack, row, column = graph.knapsack, s - graph.early[k - 1], t - graph.early[k]
-    num_candidates = _list_candidates(table, problem, scratch, graph, k, s, t)
+    num_candidates = _list_candidates(arrays, graph, k, s, t)
     least = UNREACHABLE
     for c in range(graph.latest_start[k, row, column], s - 1, -1):
         if problem.n_com * (c - s) < problem.m * problem.t_data:
@@ -263,9 +239,7 @@ def _compute_arc_cost(
         base = -multipliers.program_values[k] * programs_sent(problem, s, c)
         if base >= least:  # earlier starts have fewer programs sent before them
             break
-        cost, iw = iteration_cost_below(
-            table, problem, scratch, multipliers, knapsack, num_candidates, k, c, t, least - base
-        )
+        cost, iw = iteration_cost_below(arrays, multipliers, knapsack, num_candidates, k, c, t, least - base)
         if cost < 0:
             continue
         least = base + cost
@@ -276,28 +250,18 @@ def _compute_arc_cost(
 
 
 @kernel
-def _list_candidates(
-    table: Table, problem: Problem, scratch: Scratch, graph: RelaxedGraph, k: int, s: int, t: int
-) -> int:
+def _list_candidates(arrays: SearchArrays, graph: RelaxedGraph, k: int, s: int, t: int) -> int:
     """List the workers that can compute in an arc from (k - 1, s) to (k, t); return their number."""
     held, end = graph.held[k - 1, s - graph.early[k - 1]], graph.late[graph.late.size - 1]
-    return list_candidates(table, problem, scratch, graph.knapsack, s, t - 1, held, end)
+    return list_candidates(arrays, graph.knapsack, s, t - 1, held, end)
 
 
 @kernel
 def _list_members(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    multipliers: NodeMultipliers,
-    knapsack: Knapsack,
-    num_candidates: int,
-    k: int,
-    c: int,
-    t: int,
+    arrays: SearchArrays, multipliers: NodeMultipliers, knapsack: Knapsack, num_candidates: int, k: int, c: int, t: int
 ) -> int:
     """List the workers that can compute iteration k in slots c..t-1, with their multipliers; return their number."""
-    num_workers = list_workers(table, problem, scratch, knapsack, num_candidates, c, t - 1)
+    num_workers = list_workers(arrays, knapsack, num_candidates, c, t - 1)
     for j in range(num_workers):
         knapsack.cost[j] = multipliers.members[k, multipliers.period[t - 1, knapsack.worker[j]]]
     return num_workers
@@ -305,9 +269,7 @@ def _list_members(
 
 @kernel
 def iteration_cost_below(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
+    arrays: SearchArrays,
     multipliers: NodeMultipliers,
     knapsack: Knapsack,
     num_candidates: int,
@@ -320,20 +282,13 @@ def iteration_cost_below(
 
     `list_candidates` was called.
     """
-    num_workers = _list_members(table, problem, scratch, multipliers, knapsack, num_candidates, k, c, t)
-    return least_cost_below(problem, scratch, knapsack, num_workers, t - c, limit)
+    num_workers = _list_members(arrays, multipliers, knapsack, num_candidates, k, c, t)
+    return least_cost_below(arrays.problem, arrays.scratch, knapsack, num_workers, t - c, limit)
 
 
 @kernel
 def fix_arcs(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    multipliers: NodeMultipliers,
-    graph: RelaxedGraph,
-    k: int,
-    before: Ints,
-    after: Ints,
+    arrays: SearchArrays, multipliers: NodeMultipliers, graph: RelaxedGraph, k: int, before: Ints, after: Ints
 ) -> int:
     """Remove arcs to the nodes of k iterations with a positive reduced cost; return how many are left.
 
@@ -354,11 +309,11 @@ def fix_arcs(
                 graph.latest_start[k, row, column] = -1
                 continue
             left += 1
-            num_candidates = _list_candidates(table, problem, scratch, graph, k, s, t)
+            num_candidates = _list_candidates(arrays, graph, k, s, t)
             while c > graph.c[k, row, column]:
-                num_workers = _list_members(table, problem, scratch, multipliers, knapsack, num_candidates, k, c, t)
-                cost = least_cost(problem, scratch, knapsack, num_workers, -1)
-                if cost >= 0 and cost - multipliers.program_values[k] * programs_sent(problem, s, c) <= room:
+                num_workers = _list_members(arrays, multipliers, knapsack, num_candidates, k, c, t)
+                cost = least_cost(arrays.problem, arrays.scratch, knapsack, num_workers, -1)
+                if cost >= 0 and cost - multipliers.program_values[k] * programs_sent(arrays.problem, s, c) <= room:
                     break
                 c -= 1
             graph.latest_start[k, row, column] = c
@@ -367,9 +322,7 @@ def fix_arcs(
 
 @kernel
 def compute_member_reduced_costs(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
+    arrays: SearchArrays,
     multipliers: NodeMultipliers,
     graph: RelaxedGraph,
     k: int,
@@ -383,6 +336,7 @@ def compute_member_reduced_costs(
     That is the least cost of a path in whose k-th iteration the period computes. ``is_start`` is set for the compute
     starts of that iteration on paths of cost 0 or less. ``before`` and ``after`` are as in `fix_arcs`.
     """
+    problem = arrays.problem
     early, late, knapsack = graph.early, graph.late, graph.knapsack
     for s in range(early[k - 1], late[k - 1] + 1):
         row = s - early[k - 1]
@@ -391,21 +345,21 @@ def compute_member_reduced_costs(
             rest = before[row] + after[column]
             if graph.latest_start[k, row, column] < 0 or graph.cost[k, row, column] + rest > 0:
                 continue
-            num_candidates = _list_candidates(table, problem, scratch, graph, k, s, t)
+            num_candidates = _list_candidates(arrays, graph, k, s, t)
             for c in range(graph.latest_start[k, row, column], s - 1, -1):
                 if problem.n_com * (c - s) < problem.m * problem.t_data:
                     break
                 base = rest - multipliers.program_values[k] * programs_sent(problem, s, c)
                 if base > 0:
                     break
-                num_workers = _list_members(table, problem, scratch, multipliers, knapsack, num_candidates, k, c, t)
-                cost = least_cost(problem, scratch, knapsack, num_workers, -1)
+                num_workers = _list_members(arrays, multipliers, knapsack, num_candidates, k, c, t)
+                cost = least_cost(problem, arrays.scratch, knapsack, num_workers, -1)
                 if cost < 0 or base + cost > 0:
                     continue
                 for iw in range(problem.work.size):
                     if problem.work[iw] > t - c:
                         break
-                    cost = least_cost(problem, scratch, knapsack, num_workers, iw)
+                    cost = least_cost(problem, arrays.scratch, knapsack, num_workers, iw)
                     if cost < 0 or base + cost > 0:
                         continue
                     is_start[c] = True
@@ -446,9 +400,7 @@ def _update_reduced_costs(
 
 @kernel
 def record_use(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
+    arrays: SearchArrays,
     multipliers: NodeMultipliers,
     graph: RelaxedGraph,
     held: Words,
@@ -461,10 +413,10 @@ def record_use(
 ) -> None:
     """Write the share of each period in an iteration in s..t-1, found again as when its cost was computed."""
     knapsack, end = graph.knapsack, graph.late[graph.late.size - 1]
-    num_candidates = list_candidates(table, problem, scratch, knapsack, s, t - 1, held, end)
-    num_workers = _list_members(table, problem, scratch, multipliers, knapsack, num_candidates, k, c, t)
-    least_cost(problem, scratch, knapsack, num_workers, iw)
-    left = problem.m
+    num_candidates = list_candidates(arrays, knapsack, s, t - 1, held, end)
+    num_workers = _list_members(arrays, multipliers, knapsack, num_candidates, k, c, t)
+    least_cost(arrays.problem, arrays.scratch, knapsack, num_workers, iw)
+    left = arrays.problem.m
     j = 0
     while left > 0:  # the members taken come first
         tasks = knapsack.item_tasks[j]
@@ -475,14 +427,7 @@ def record_use(
 
 @kernel
 def trace_path(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    multipliers: NodeMultipliers,
-    graph: RelaxedGraph,
-    used: Reals,
-    sent: Ints,
-    ends: Ints,
+    arrays: SearchArrays, multipliers: NodeMultipliers, graph: RelaxedGraph, used: Reals, sent: Ints, ends: Ints
 ) -> None:
     """Write the use of periods, and the programs sent, on the path through nodes (k, ``ends[k]``)."""
     early = graph.early
@@ -490,5 +435,5 @@ def trace_path(
         s, t = ends[k - 1], ends[k]
         row, column = s - early[k - 1], t - early[k]
         c, iw = graph.c[k, row, column], graph.iw[k, row, column]
-        sent[k] = programs_sent(problem, s, c)
-        record_use(table, problem, scratch, multipliers, graph, graph.held[k - 1, row], k, s, c, t, iw, used)
+        sent[k] = programs_sent(arrays.problem, s, c)
+        record_use(arrays, multipliers, graph, graph.held[k - 1, row], k, s, c, t, iw, used)

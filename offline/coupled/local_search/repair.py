@@ -2,7 +2,6 @@
 
 The iterations that end in the same availability period of a worker share a program: one that is sent in an iteration
 serves in all later iterations of the period. So the assignment has at most one program for each worker and period.
-Kernels with more than 8 arguments take the arrays of a state unbundled, for speed.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ from hindsched.offline.coupled.search.modes import RELAXED
 from hindsched.offline.coupled.search.normal_form import prepare
 from hindsched.offline.coupled.search.parameters import BeamParameters, GreedyParameters
 from hindsched.offline.coupled.search.scratch_memory import NUM_FOUND, Scratch
+from hindsched.offline.coupled.search.search_arrays import SearchArrays
 from hindsched.offline.coupled.search.slot_codes import EFFORT_LIMIT_MET, SLOTS_UNKNOWN
-from hindsched.offline.coupled.search.state_tables import Table
 from hindsched.offline.coupled.search.workspace import Workspace
 
 __all__ = ["Beam", "BeamSequence"]
@@ -96,16 +96,10 @@ def make_pool(room: int, words: int) -> Pool:
 
 @kernel
 def _expand_level(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    prefetch: Prefetch,
-    labels: Labels,
-    pool: Pool,
-    level: Ints,
-    beam: BeamSettings,
+    arrays: SearchArrays, prefetch: Prefetch, labels: Labels, pool: Pool, level: Ints, beam: BeamSettings
 ) -> int:
     """Put successors of the labels of `level` into the pool, continuing the last call; return why it stopped."""
+    problem, scratch = arrays.problem, arrays.scratch
     at = pool.progress
     settings, parameters = beam.search, beam.parameters
     end = horizon_of(settings)
@@ -117,7 +111,7 @@ def _expand_level(
         label = level[at[NEXT_LABEL]]
         s, done = labels.start[label], labels.done[label]
         if at[NEXT_END] < 0:  # a new label: its first possible end, and where the search for one stops
-            free = compose(table, problem, scratch, prefetch, s, 1, settings.horizon)
+            free = compose(arrays, prefetch, s, 1, settings.horizon)
             if free < 0:
                 return EFFORT_USED if free == EFFORT_LIMIT_MET else NEED_SLOTS
             at[NEXT_END] = free - 1
@@ -130,10 +124,10 @@ def _expand_level(
         completion = e + 1
         if settings.iterations > 0:
             left = settings.iterations - done - 1
-            completion = compose(table, problem, scratch, prefetch, e + 1, left, settings.horizon)
+            completion = compose(arrays, prefetch, e + 1, left, settings.horizon)
         if completion == EFFORT_LIMIT_MET:
             return EFFORT_USED
-        if completion == SLOTS_UNKNOWN or e >= table.length:
+        if completion == SLOTS_UNKNOWN or e >= arrays.table.length:
             return NEED_SLOTS
         if completion > end:
             _start_next_label(pool)
@@ -141,10 +135,10 @@ def _expand_level(
         if at[POOL_SIZE] + parameters.holder_sets > pool.start.size:
             return POOL_FULL
         # Holder sets of the iteration that ends in e: by a short enumeration, and greedily.
-        prepare(table, problem, scratch.needs, s, e, labels.held[label], end)
-        expand(table, problem, scratch, settings.mode, s, e, end, done + 1 == settings.iterations)
+        prepare(arrays.table, problem, scratch.needs, s, e, labels.held[label], end)
+        expand(arrays, settings.mode, s, e, end, done + 1 == settings.iterations)
         if settings.mode != RELAXED:  # without a binding channel there is no choice of holders
-            expand_greedily(table, problem, scratch, settings.mode, s, e, beam.seed, beam.greedy)
+            expand_greedily(arrays, settings.mode, s, e, beam.seed, beam.greedy)
         labels.tally[NUM_EXPANDED] += 1
         if scratch.counters[NUM_FOUND] > 0 and at[HAS_SUCCESSOR] == 0:
             at[HAS_SUCCESSOR] = 1
@@ -257,9 +251,7 @@ class Beam(LabelSearch):
             workspace.limit_expansion(parameters.effort, parameters.holder_sets)
             workspace.stop_after()
             reason = _expand_level(
-                workspace.table,
-                workspace.problem,
-                workspace.scratch,
+                workspace.arrays,
                 workspace.unraised_prefetch,
                 self.labels,
                 pool,

@@ -23,7 +23,6 @@ from hindsched.offline.coupled.search.bitsets import assign
 from hindsched.offline.coupled.search.dominance import is_dominated
 from hindsched.offline.coupled.search.effort import EFFORT_PER_STEP, SPENT
 from hindsched.offline.coupled.search.holders import expand
-from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.labels import (
     BEST_LABEL,
     HEAP_SIZE,
@@ -36,9 +35,9 @@ from hindsched.offline.coupled.search.labels import (
     push,
 )
 from hindsched.offline.coupled.search.normal_form import prepare
-from hindsched.offline.coupled.search.scratch_memory import NUM_FOUND, Scratch
+from hindsched.offline.coupled.search.scratch_memory import NUM_FOUND
+from hindsched.offline.coupled.search.search_arrays import SearchArrays
 from hindsched.offline.coupled.search.slot_codes import NEVER, SLOTS_UNKNOWN
-from hindsched.offline.coupled.search.state_tables import Table
 
 SOLVED, EXHAUSTED, NEED_SLOTS, NEED_LABELS, SLICE_DONE, EXPANSION_INCOMPLETE = range(6)
 """Why `run` stopped.
@@ -106,23 +105,15 @@ def horizon_of(settings: SearchSettings) -> int:
 
 
 @kernel
-def run(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    prefetch: Prefetch,
-    labels: Labels,
-    settings: SearchSettings,
-    steps: int,
-) -> int:
+def run(arrays: SearchArrays, prefetch: Prefetch, labels: Labels, settings: SearchSettings, steps: int) -> int:
     """Process the queue for about `steps` steps and return why it stopped; may be called again at any time."""
-    tally, effort = labels.tally, scratch.effort
+    tally, effort = labels.tally, arrays.scratch.effort
     since = effort[SPENT]
     end = horizon_of(settings)
     while tally[HEAP_SIZE] > 0:
         if steps * EFFORT_PER_STEP <= effort[SPENT] - since:
             return SLICE_DONE
-        if tally[NUM_LABELS] + scratch.found.c.size >= labels.start.size:
+        if tally[NUM_LABELS] + arrays.scratch.found.c.size >= labels.start.size:
             return NEED_LABELS
         # The head of the queue and its next end.
         i = labels.heap_label[0]
@@ -131,7 +122,7 @@ def run(
         if settings.iterations == 0 and settings.bonus == 0 and -labels.heap_key[0] <= labels.done[tally[BEST_LABEL]]:
             return SOLVED
         if e == s:  # a new label
-            first = _first_finish(table, problem, scratch, prefetch, labels, settings, i, end)
+            first = _first_finish(arrays, prefetch, labels, settings, i, end)
             if first < 0:
                 return NEED_SLOTS if first == SLOTS_UNKNOWN else SLICE_DONE
             if first >= NEVER:
@@ -141,10 +132,10 @@ def run(
         if e >= settings.horizon:
             pop(labels)
             continue
-        if e >= table.length:
+        if e >= arrays.table.length:
             return NEED_SLOTS
         # A lower bound for ends in e or later; the label returns to the queue if it is no longer the head.
-        ahead, cost, last = _cost_from(table, problem, scratch, prefetch, settings, done, e)
+        ahead, cost, last = _cost_from(arrays, prefetch, settings, done, e)
         if ahead < 0:
             return NEED_SLOTS if ahead == SLOTS_UNKNOWN else SLICE_DONE
         if cost > settings.cost_limit:
@@ -158,7 +149,7 @@ def run(
             pop(labels)
             push(labels, key, i)
             continue
-        reason = _expand_label(table, problem, scratch, labels, settings, Expansion(i, e, end, cost, last))
+        reason = _expand_label(arrays, labels, settings, Expansion(i, e, end, cost, last))
         if reason != SLICE_DONE:
             return reason
     return EXHAUSTED
@@ -166,14 +157,7 @@ def run(
 
 @inlined
 def _first_finish(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    prefetch: Prefetch,
-    labels: Labels,
-    settings: SearchSettings,
-    i: int,
-    end: int,
+    arrays: SearchArrays, prefetch: Prefetch, labels: Labels, settings: SearchSettings, i: int, end: int
 ) -> int:
     """Return the free-prefetch bound on the slot after the next iteration of label i; NEVER if the label is dropped.
 
@@ -181,12 +165,12 @@ def _first_finish(
     """
     tally = labels.tally
     done, s = labels.done[i], labels.start[i]
-    first = free_finish(table, problem, scratch, prefetch, s, settings.horizon)
+    first = free_finish(arrays, prefetch, s, settings.horizon)
     if first < 0:
         if tally[HEAP_SIZE] == 1 and settings.iterations > 0 and settings.bonus == 0:  # the only label
             labels.heap_key[0] = max(labels.heap_key[0], prefetch.scan[SCANNED_TO] + 1)
         return first
-    if first < NEVER and is_dominated(table, problem, scratch, labels, settings.mode, done, s, labels.held[i], end, i):
+    if first < NEVER and is_dominated(arrays, labels, settings.mode, done, s, labels.held[i], end, i):
         labels.is_dropped[i] = True
         tally[NUM_DOMINATED] += 1
         return NEVER
@@ -195,7 +179,7 @@ def _first_finish(
 
 @inlined
 def _cost_from(
-    table: Table, problem: Problem, scratch: Scratch, prefetch: Prefetch, settings: SearchSettings, done: int, e: int
+    arrays: SearchArrays, prefetch: Prefetch, settings: SearchSettings, done: int, e: int
 ) -> tuple[int, int, bool]:
     """Return a lower bound for schedules whose iteration after the first `done` ends in e or later.
 
@@ -204,55 +188,50 @@ def _cost_from(
     """
     if settings.iterations > 0:
         left = settings.iterations - done - 1
-        ahead = compose(table, problem, scratch, prefetch, e + 1, left, settings.horizon)
+        ahead = compose(arrays, prefetch, e + 1, left, settings.horizon)
         return ahead, ahead, left == 0
-    ahead = most_from(table, problem, scratch, prefetch, e + 1, settings.horizon)
+    ahead = most_from(arrays, prefetch, e + 1, settings.horizon)
     return ahead, -(done + 1 + ahead), ahead == 0
 
 
 @inlined
-def _expand_label(
-    table: Table, problem: Problem, scratch: Scratch, labels: Labels, settings: SearchSettings, expansion: Expansion
-) -> int:
+def _expand_label(arrays: SearchArrays, labels: Labels, settings: SearchSettings, expansion: Expansion) -> int:
     """Make labels of the holder sets that the iteration after a label can end with; then the next end is e + 1.
 
     Returns SLICE_DONE if the search can continue, else SOLVED or EXPANSION_INCOMPLETE.
     """
+    problem, scratch = arrays.problem, arrays.scratch
     tally, needs, reachable = labels.tally, scratch.needs, scratch.reachable
     i, e, end, _, last = expansion
     done, s, mode = labels.done[i], labels.start[i], settings.mode
-    prepare(table, problem, needs, s, e, labels.held[i], end)
+    prepare(arrays.table, problem, needs, s, e, labels.held[i], end)
     scratch.effort[SPENT] += 1 + problem.p // 16
     # If even the set of all possible holders is dominated, the end needs no expansion.
     assign(reachable, needs.survivors)
     for k in range(problem.num_words):
         reachable[k] |= needs.obtainable[k]
-    if not last and is_dominated(table, problem, scratch, labels, mode, done + 1, e + 1, reachable, end, -1):
+    if not last and is_dominated(arrays, labels, mode, done + 1, e + 1, reachable, end, -1):
         labels.next_end[i] = e + 1
         tally[NUM_DOMINATED] += 1
         return SLICE_DONE
-    is_whole = expand(table, problem, scratch, mode, s, e, end, last)
+    is_whole = expand(arrays, mode, s, e, end, last)
     tally[NUM_EXPANDED] += 1
     if not is_whole and not settings.accepts_incomplete:
         return EXPANSION_INCOMPLETE
     labels.next_end[i] = e + 1
-    if _add_labels(table, problem, scratch, labels, settings, expansion):
+    if _add_labels(arrays, labels, settings, expansion):
         return SOLVED
     return SLICE_DONE
 
 
 @inlined
-def _add_labels(
-    table: Table, problem: Problem, scratch: Scratch, labels: Labels, settings: SearchSettings, expansion: Expansion
-) -> bool:
+def _add_labels(arrays: SearchArrays, labels: Labels, settings: SearchSettings, expansion: Expansion) -> bool:
     """Make labels of the holder sets found by an expansion; return True if one is optimal."""
-    tally, found = labels.tally, scratch.found
+    tally, found = labels.tally, arrays.scratch.found
     i, e, end, cost, last = expansion
     done = labels.done[i] + 1
-    for r in range(scratch.counters[NUM_FOUND]):
-        if not last and is_dominated(
-            table, problem, scratch, labels, settings.mode, done, e + 1, found.held[r], end, -1
-        ):
+    for r in range(arrays.scratch.counters[NUM_FOUND]):
+        if not last and is_dominated(arrays, labels, settings.mode, done, e + 1, found.held[r], end, -1):
             tally[NUM_DOMINATED] += 1
             continue
         n = tally[NUM_LABELS]

@@ -8,8 +8,6 @@ The relaxed mode charges the programs of Z to the channel as well: workers of Z 
 then their programs are not free. Symmetric workers may be exchanged: a worker r of H1 that is not DOWN in t1..t2-1 and
 not in H2 can replace a worker q of H2 if both have equal w and mu and are UP from t2 to the horizon
 (`_take_symmetric`). Each r replaces one q.
-
-Kernels with more than 8 arguments take labels unbundled, for speed.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.labels import Labels
 from hindsched.offline.coupled.search.modes import NO_STAND_BY
 from hindsched.offline.coupled.search.normal_form import is_up_throughout
-from hindsched.offline.coupled.search.scratch_memory import Scratch
+from hindsched.offline.coupled.search.search_arrays import SearchArrays
 from hindsched.offline.coupled.search.state_tables import Table
 
 DOMINANCE_EFFORT = 1 << 16
@@ -34,19 +32,10 @@ DOMINANCE_EFFORT = 1 << 16
 
 @kernel
 def is_dominated(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    labels: Labels,
-    mode: int,
-    done: int,
-    t: int,
-    held: Words,
-    horizon: int,
-    skip: int,
+    arrays: SearchArrays, labels: Labels, mode: int, done: int, t: int, held: Words, horizon: int, skip: int
 ) -> bool:
     """Return whether a label other than `skip` that is not dropped is known to dominate (done, t, held)."""
-    effort = scratch.effort
+    effort = arrays.scratch.effort
     effort[LIMIT] = min(effort[SPENT] + DOMINANCE_EFFORT, effort[STOP])
     tested = 0
     i = labels.newest[done]
@@ -54,7 +43,7 @@ def is_dominated(
         tested += 1
         start = labels.start[i]
         is_candidate = not labels.is_dropped[i] and i != skip and start <= t
-        if is_candidate and covers(table, problem, scratch, mode, start, labels.held[i], t, held, horizon):
+        if is_candidate and covers(arrays, mode, start, labels.held[i], t, held, horizon):
             effort[SPENT] += 1 + tested // 4
             return True
         i = labels.older[i]
@@ -63,23 +52,14 @@ def is_dominated(
 
 
 @kernel
-def covers(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    mode: int,
-    start: int,
-    held_before: Words,
-    t: int,
-    held: Words,
-    horizon: int,
-) -> bool:
+def covers(arrays: SearchArrays, mode: int, start: int, held_before: Words, t: int, held: Words, horizon: int) -> bool:
     """Return whether `held` can be the holders in slot t if `held_before` are the holders in slot `start` <= t.
 
     Workers that are symmetric until slot `horizon` may be exchanged.
     """
+    table, problem, scratch = arrays
     parts = scratch.participants
-    n = _missing(table, problem, scratch, mode, start, held_before, t, held, horizon)
+    n = _missing(arrays, mode, start, held_before, t, held, horizon)
     # At most n_com of them never wait for the channel, and `_missing` has counted their UP slots.
     if n > problem.n_com:
         for j in range(n):
@@ -89,22 +69,13 @@ def covers(
 
 
 @inlined
-def _missing(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    mode: int,
-    start: int,
-    held_before: Words,
-    t: int,
-    held: Words,
-    horizon: int,
-) -> int:
+def _missing(arrays: SearchArrays, mode: int, start: int, held_before: Words, t: int, held: Words, horizon: int) -> int:
     """Make the set Z participants: the workers of `held` that lack the program if `held_before` held it in `start`.
 
     Returns their number, or -1 if one of them cannot receive the program by slot t.
     """
-    parts, exchanged = scratch.participants, scratch.exchanged
+    table, problem = arrays.table, arrays.problem
+    parts, exchanged = arrays.scratch.participants, arrays.scratch.exchanged
     n = 0
     may_exchange = False
     for k in range(problem.num_words):

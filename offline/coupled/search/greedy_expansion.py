@@ -23,6 +23,7 @@ from hindsched.offline.coupled.search.modes import NO_STAND_BY
 from hindsched.offline.coupled.search.normal_form import last_before_data, most_tasks, needs_program, programs_sent
 from hindsched.offline.coupled.search.parameters import GreedyParameters
 from hindsched.offline.coupled.search.scratch_memory import GreedyArrays, Scratch
+from hindsched.offline.coupled.search.search_arrays import SearchArrays
 from hindsched.offline.coupled.search.state_tables import Table
 from hindsched.offline.coupled.search.teams import all_up, insert, is_known
 
@@ -41,21 +42,13 @@ class Computation(NamedTuple):
 
 
 @kernel
-def expand_greedily(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    mode: int,
-    s: int,
-    e: int,
-    seed: int,
-    parameters: GreedyParameters,
-) -> None:
+def expand_greedily(arrays: SearchArrays, mode: int, s: int, e: int, seed: int, parameters: GreedyParameters) -> None:
     """Record good holder sets for an iteration in slots s..e, beside those that `expand` found.
 
     Tries every W, or an even sample of many, and from the last slot c back. O(p F) for each set with F programs.
     Another `seed` gives other sets.
     """
+    problem = arrays.problem
     threshold = last_before_data(problem, s)
     possible = int(np.searchsorted(problem.work, e + 1 - threshold))
     stride = max(1, -(-possible // parameters.max_works))
@@ -65,46 +58,38 @@ def expand_greedily(
         found = 0
         for c in range(top, max(threshold, top - parameters.max_reclaimed - 1), -1):
             computation = Computation(s, c, e, iw)
-            if _build_one(table, problem, scratch, mode, computation, 0, parameters.flow_trials):
+            if _build_one(arrays, mode, computation, 0, parameters.flow_trials):
                 for variant in range(1, variants):
                     mixed = variant + variants * seed
-                    _build_one(table, problem, scratch, mode, computation, mixed, parameters.flow_trials)
+                    _build_one(arrays, mode, computation, mixed, parameters.flow_trials)
                 found += 1
                 if found == parameters.sets_per_work:
                     break
 
 
 @kernel
-def _build_one(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    mode: int,
-    computation: Computation,
-    variant: int,
-    flow_trials: int,
-) -> bool:
+def _build_one(arrays: SearchArrays, mode: int, computation: Computation, variant: int, flow_trials: int) -> bool:
     """Record one good holder set of a computation; return False if none is found."""
+    problem, scratch = arrays.problem, arrays.scratch
     s, c, e, iw = computation
-    n, num_holders = _list_workers(table, problem, scratch, mode, c, e, iw)
+    n, num_holders = _list_workers(arrays, mode, c, e, iw)
     missing = problem.m - scratch.greedy.holder_tasks[:num_holders].sum()
     num_sent = _choose(problem, scratch, s, c, e, n, missing, variant)
     if num_sent < 0:
         return False
-    size, c = _compute(table, problem, scratch, c, e, problem.work[iw], num_sent, num_holders)
+    size, c = _compute(arrays, c, e, problem.work[iw], num_sent, num_holders)
     if size == 0:
         return False
     for j in range(size):
-        add_participant(table, problem, scratch, j, scratch.tree.members[j], c, iw, True)
-    num = size if mode == NO_STAND_BY else _stand_by(table, problem, scratch, c, iw, num_sent, size)
-    return _record_served(table, problem, scratch, Computation(s, c, e, iw), size, num, flow_trials)
+        add_participant(arrays, j, scratch.tree.members[j], c, iw, True)
+    num = size if mode == NO_STAND_BY else _stand_by(arrays, c, iw, num_sent, size)
+    return _record_served(arrays, Computation(s, c, e, iw), size, num, flow_trials)
 
 
 @kernel
-def _list_workers(
-    table: Table, problem: Problem, scratch: Scratch, mode: int, c: int, e: int, iw: int
-) -> tuple[int, int]:
+def _list_workers(arrays: SearchArrays, mode: int, c: int, e: int, iw: int) -> tuple[int, int]:
     """List the workers that can receive the program, and the holders, most tasks first; return both numbers."""
+    table, problem, scratch = arrays
     cnt, needs, greedy = table.cnt, scratch.needs, scratch.greedy
     scratch.effort[SPENT] += 1 + problem.p // 32
     n = num_holders = 0
@@ -192,13 +177,12 @@ def _pick(scratch: Scratch, n: int, count: int, weight: float) -> tuple[int, int
 
 
 @kernel
-def _compute(
-    table: Table, problem: Problem, scratch: Scratch, c: int, e: int, w: int, num_sent: int, num_holders: int
-) -> tuple[int, int]:
+def _compute(arrays: SearchArrays, c: int, e: int, w: int, num_sent: int, num_holders: int) -> tuple[int, int]:
     """Write the team to ``tree.members``: first holders, then receivers, both with most tasks first.
 
     Returns its size, 0 if it does not hold m tasks, and the first of its last w common UP slots.
     """
+    problem, scratch = arrays.problem, arrays.scratch
     greedy, members, common = scratch.greedy, scratch.tree.members, scratch.tree.common_up[0]
     all_up(common, c, e)
     size = 0
@@ -207,7 +191,7 @@ def _compute(
     for j in range(num_holders):
         if left <= 0 or size >= problem.m:
             break
-        t = _join(table, common, greedy.holders[j], c, e, w)
+        t = _join(arrays.table, common, greedy.holders[j], c, e, w)
         if t >= 0:
             members[size] = greedy.holders[j]
             size += 1
@@ -218,7 +202,7 @@ def _compute(
         if j < 0:
             break
         greedy.role[j] = _IDLE
-        t = _join(table, common, greedy.receivers[j], c, e, w)
+        t = _join(arrays.table, common, greedy.receivers[j], c, e, w)
         if t >= 0:
             members[size] = greedy.receivers[j]
             size += 1
@@ -253,9 +237,9 @@ def _join(table: Table, common: Words, q: int, c: int, e: int, w: int) -> int:
 
 
 @kernel
-def _stand_by(table: Table, problem: Problem, scratch: Scratch, c: int, iw: int, num_sent: int, size: int) -> int:
+def _stand_by(arrays: SearchArrays, c: int, iw: int, num_sent: int, size: int) -> int:
     """Make the other receivers participants on stand-by, by falling value; return the number of participants."""
-    greedy, needs = scratch.greedy, scratch.needs
+    greedy, needs = arrays.scratch.greedy, arrays.scratch.needs
     fresh, fate, value = greedy.receivers, greedy.role, greedy.value
     num = size
     while True:
@@ -270,21 +254,14 @@ def _stand_by(table: Table, problem: Problem, scratch: Scratch, c: int, iw: int,
         if best < 0:
             return num
         fate[best] = _ENTERED
-        add_participant(table, problem, scratch, num, fresh[best], c, iw, False)
+        add_participant(arrays, num, fresh[best], c, iw, False)
         num += 1
 
 
 @kernel
-def _record_served(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    computation: Computation,
-    size: int,
-    num: int,
-    flow_trials: int,
-) -> bool:
+def _record_served(arrays: SearchArrays, computation: Computation, size: int, num: int, flow_trials: int) -> bool:
     """Record the set if the channel can serve it, if necessary without the stand-by workers of least value."""
+    scratch = arrays.scratch
     s, c, _, iw = computation
     wanted, obtainable, worker = scratch.wanted, scratch.needs.obtainable, scratch.participants.worker
     for _ in range(flow_trials):
@@ -296,7 +273,7 @@ def _record_served(
             add(wanted, worker[j])
         if is_known(scratch, wanted):
             return True
-        if can_serve(table, problem, scratch, s, c, size, num) == YES:
+        if can_serve(arrays, s, c, size, num) == YES:
             record_holder_set(scratch, wanted, size, c, iw)
             return True
         if num == size:

@@ -27,6 +27,7 @@ from hindsched.offline.coupled.search.scratch_memory import (
     Needs,
     Scratch,
 )
+from hindsched.offline.coupled.search.search_arrays import SearchArrays
 from hindsched.offline.coupled.search.slot_codes import NEVER
 from hindsched.offline.coupled.search.state_tables import Table
 from hindsched.offline.coupled.search.task_counts import find_task_counts
@@ -62,10 +63,9 @@ def record_holder_set(scratch: Scratch, held: Words, size: int, c: int, iw: int)
 
 
 @kernel
-def add_participant(
-    table: Table, problem: Problem, scratch: Scratch, j: int, q: int, c: int, iw: int, computes: bool
-) -> None:
+def add_participant(arrays: SearchArrays, j: int, q: int, c: int, iw: int, computes: bool) -> None:
     """Make worker q participant j of the next flow."""
+    table, problem, scratch = arrays
     parts, needs = scratch.participants, scratch.needs
     parts.worker[j] = q
     parts.receive_from[j] = needs.receive_from[q]
@@ -74,11 +74,12 @@ def add_participant(
 
 
 @kernel
-def can_serve(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, size: int, n: int) -> int:
+def can_serve(arrays: SearchArrays, s: int, c: int, size: int, n: int) -> int:
     """Return whether all n participants can have the program by slot c, and the first `size` their data too.
 
     YES, NO, or UNDECIDED if the effort limit is met.
     """
+    problem, scratch = arrays.problem, arrays.scratch
     parts = scratch.participants
     total = problem.m * problem.t_data
     for j in range(n):
@@ -86,17 +87,15 @@ def can_serve(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, 
     scratch.effort[SPENT] += 1
     if total > problem.n_com * (c - s):
         return NO
-    return find_task_counts(table, problem, scratch.flow, parts, s, c, size, n)
+    return find_task_counts(arrays.table, problem, scratch.flow, parts, s, c, size, n)
 
 
 @kernel
-def can_serve_all(
-    table: Table, problem: Problem, scratch: Scratch, workers: Ints, s: int, c: int, iw: int, size: int
-) -> int:
+def can_serve_all(arrays: SearchArrays, workers: Ints, s: int, c: int, iw: int, size: int) -> int:
     """Make these workers the participants, and return `can_serve` for them."""
     for j in range(workers.size):
-        add_participant(table, problem, scratch, j, workers[j], c, iw, j < size)
-    return can_serve(table, problem, scratch, s, c, size, workers.size)
+        add_participant(arrays, j, workers[j], c, iw, j < size)
+    return can_serve(arrays, s, c, size, workers.size)
 
 
 @kernel
@@ -111,32 +110,31 @@ def _has_too_few_up_slots(table: Table, problem: Problem, needs: Needs, e: int) 
 
 
 @kernel
-def expand(
-    table: Table, problem: Problem, scratch: Scratch, mode: int, s: int, e: int, horizon: int, last: bool
-) -> bool:
+def expand(arrays: SearchArrays, mode: int, s: int, e: int, horizon: int, last: bool) -> bool:
     """Find the maximal holder sets after an iteration in slots s..e; `prepare` has to be called before.
 
     If `last`, one set suffices. Returns False if sets may be missing, because the limit of effort or of holder sets is
     met.
     """
+    problem, scratch = arrays.problem, arrays.scratch
     counters, effort = scratch.counters, scratch.effort
     counters[NUM_FOUND] = 0
     effort[SPENT] += 1 + problem.p // 4
     effort[LIMIT] = min(effort[SPENT] + counters[EFFORT_LIMIT], effort[STOP])
-    if _has_too_few_up_slots(table, problem, scratch.needs, e):
+    if _has_too_few_up_slots(arrays.table, problem, scratch.needs, e):
         return True
-    order_workers(table, problem, scratch, s, e, horizon)
-    threshold = begin_teams(table, problem, scratch, s, e)
+    order_workers(arrays, s, e, horizon)
+    threshold = begin_teams(arrays, s, e)
     while True:
-        c = next_team(table, problem, scratch, mode, e, threshold)
+        c = next_team(arrays, mode, e, threshold)
         if c < 0:
             return bool(c == -1)
         # The largest holder set that this team can end with, and its participants.
         size = counters[NUM_MEMBERS]
-        n = _add_participants(table, problem, scratch, mode, c, last)
+        n = _add_participants(arrays, mode, c, last)
         if is_known(scratch, scratch.wanted):
             continue
-        if not _serve(table, problem, scratch, s, c, size, n):
+        if not _serve(arrays, s, c, size, n):
             return False
         if last and counters[NUM_FOUND] > 0:
             return True
@@ -145,15 +143,16 @@ def expand(
 
 
 @inlined
-def _add_participants(table: Table, problem: Problem, scratch: Scratch, mode: int, c: int, last: bool) -> int:
+def _add_participants(arrays: SearchArrays, mode: int, c: int, last: bool) -> int:
     """Make the members, and all workers that can be on stand-by, participants; return their number.
 
     Writes to ``wanted`` the holders after the iteration if the channel serves all participants.
     """
+    scratch = arrays.scratch
     needs, wanted, members = scratch.needs, scratch.wanted, scratch.tree.members
     size, iw = scratch.counters[NUM_MEMBERS], scratch.counters[WORK_INDEX]
     for j in range(size):
-        add_participant(table, problem, scratch, j, members[j], c, iw, True)
+        add_participant(arrays, j, members[j], c, iw, True)
     assign(wanted, needs.survivors)
     n = size
     if mode == NO_STAND_BY:
@@ -161,8 +160,8 @@ def _add_participants(table: Table, problem: Problem, scratch: Scratch, mode: in
             if has(needs.obtainable, members[j]):
                 add(wanted, members[j])
         return int(n)
-    scratch.effort[SPENT] += problem.p // 16
-    for k in range(problem.p):
+    scratch.effort[SPENT] += arrays.problem.p // 16
+    for k in range(arrays.problem.p):
         q = scratch.order.workers[k]
         if has(needs.obtainable, q) and needs.program_by[q] <= c:
             add(wanted, q)
@@ -170,25 +169,26 @@ def _add_participants(table: Table, problem: Problem, scratch: Scratch, mode: in
             for j in range(size):
                 computes = computes or members[j] == q
             if not computes and mode == STAND_BY and not last:
-                add_participant(table, problem, scratch, n, q, c, iw, False)
+                add_participant(arrays, n, q, c, iw, False)
                 n += 1
     return int(n)
 
 
 @inlined
-def _serve(table: Table, problem: Problem, scratch: Scratch, s: int, c: int, size: int, n: int) -> bool:
+def _serve(arrays: SearchArrays, s: int, c: int, size: int, n: int) -> bool:
     """Record the holder sets of one team: ``wanted`` if the channel can serve all participants, else smaller sets.
 
     Returns False if sets may be missing.
     """
+    scratch = arrays.scratch
     iw = scratch.counters[WORK_INDEX]
-    possible = can_serve(table, problem, scratch, s, c, size, n)
+    possible = can_serve(arrays, s, c, size, n)
     if possible == YES:
         return record_holder_set(scratch, scratch.wanted, size, c, iw)
     if possible == NO and n > size:  # fewer stand-by workers are possible if the members alone are
-        possible = can_serve(table, problem, scratch, s, c, size, size)
+        possible = can_serve(arrays, s, c, size, size)
         if possible == YES:
-            return _branch_on_stand_by(table, problem, scratch, s, c, iw, size, n)
+            return _branch_on_stand_by(arrays, s, c, iw, size, n)
     return bool(possible == NO)
 
 
@@ -206,14 +206,13 @@ def _threshold(problem: Problem, scratch: Scratch) -> int:
 
 
 @kernel
-def _branch_on_stand_by(
-    table: Table, problem: Problem, scratch: Scratch, s: int, c: int, iw: int, size: int, n: int
-) -> bool:
+def _branch_on_stand_by(arrays: SearchArrays, s: int, c: int, iw: int, size: int, n: int) -> bool:
     """Record the maximal sets of stand-by workers, participants size..n-1, that the channel can serve.
 
     Depth first over the stand-by workers, first with and then without each. A branch whose optimistic set is contained
     in a recorded set is cut, so only maximal sets are recorded. Returns False if sets may be missing.
     """
+    scratch = arrays.scratch
     subsets, parts = scratch.subsets, scratch.participants
     optional, step, is_taken = subsets.optional, subsets.step, subsets.is_taken
     total = n - size
@@ -250,8 +249,8 @@ def _branch_on_stand_by(
             step[d] = 1
             if d > 0 and is_taken[d - 1] == 0 and are_symmetric(scratch.order, optional[d - 1], optional[d]):
                 continue
-            add_participant(table, problem, scratch, num, optional[d], c, iw, False)
-            possible = can_serve(table, problem, scratch, s, c, size, num + 1)
+            add_participant(arrays, num, optional[d], c, iw, False)
+            possible = can_serve(arrays, s, c, size, num + 1)
             if possible == UNDECIDED or scratch.effort[SPENT] > scratch.effort[LIMIT]:
                 _record_taken(scratch, size, num, c, iw)
                 return False

@@ -115,9 +115,7 @@ class LabelSearch:
         workspace.stop_after(NEVER)
         return int(
             run(
-                workspace.table,
-                workspace.problem,
-                workspace.scratch,
+                workspace.arrays,
                 workspace.prefetch,
                 self.labels,
                 self.settings(cost_limit),
@@ -129,9 +127,7 @@ class LabelSearch:
         """Return the plan of the best label."""
         workspace = self.workspace
         best = int(self.labels.tally[BEST_LABEL])
-        return make_plan(
-            workspace.table, workspace.problem, workspace.scratch, self.labels, best, self.mode, workspace.slots
-        )
+        return make_plan(workspace.arrays, self.labels, best, self.mode, workspace.slots)
 
     def _least(self, cost_limit: int) -> int:
         """Return a lower bound on the cost of all schedules found or still to be found, at most `cost_limit`."""

@@ -17,7 +17,6 @@ from hindsched.instances.array_types import Ints, Words
 from hindsched.instances.compiling import inlined, kernel
 from hindsched.offline.coupled.search.bitsets import add, assign, has, last_common_bit, within
 from hindsched.offline.coupled.search.effort import LIMIT, SPENT
-from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.modes import FREE_PREFETCH, NO_STAND_BY
 from hindsched.offline.coupled.search.normal_form import (
     last_before_data,
@@ -35,17 +34,18 @@ from hindsched.offline.coupled.search.scratch_memory import (
     WORK_INDEX,
     Scratch,
 )
+from hindsched.offline.coupled.search.search_arrays import SearchArrays
 from hindsched.offline.coupled.search.slot_codes import NEVER
-from hindsched.offline.coupled.search.state_tables import Table
 from hindsched.offline.coupled.search.worker_order import are_symmetric
 
 
 @kernel
-def begin_teams(table: Table, problem: Problem, scratch: Scratch, s: int, e: int) -> int:
+def begin_teams(arrays: SearchArrays, s: int, e: int) -> int:
     """Start the enumeration for an iteration in slots s..e; return the threshold that the data alone sets for c."""
+    table, scratch = arrays.table, arrays.scratch
     counters, needs, able = scratch.counters, scratch.needs, scratch.tree.able
     n = 0
-    for k in range(problem.p):
+    for k in range(arrays.problem.p):
         q = scratch.order.workers[k]
         if table.cnt[e + 1, q] > table.cnt[e, q] and table.cnt[e + 1, q] > needs.data_base[q]:
             able[n] = q
@@ -54,26 +54,27 @@ def begin_teams(table: Table, problem: Problem, scratch: Scratch, s: int, e: int
     counters[WORK_INDEX] = -1
     counters[DEPTH] = -1
     counters[FIRST_SLOT] = s
-    return last_before_data(problem, s)
+    return last_before_data(arrays.problem, s)
 
 
 @kernel
-def next_team(table: Table, problem: Problem, scratch: Scratch, mode: int, e: int, threshold: int) -> int:
+def next_team(arrays: SearchArrays, mode: int, e: int, threshold: int) -> int:
     """Find the next team with slot c > `threshold` whose members, each served alone, can hold m tasks.
 
     Returns c, with the team in ``tree.members[:counters[NUM_MEMBERS]]`` and the index of W in ``counters[WORK_INDEX]``;
     -1 if no team is left; -2 if the effort limit is met.
     """
+    scratch = arrays.scratch
     counters, tree = scratch.counters, scratch.tree
     d = counters[DEPTH]
     while True:
         # The tree of this W is finished, or none has been started.
         if d < 0:
-            if not _next_work(table, problem, scratch, e, threshold):
+            if not _next_work(arrays, e, threshold):
                 return -1
             d = 0
         # Return from a node whose members and remaining candidates cannot hold m tasks.
-        i = _next_candidate(table, problem, scratch, mode, d, threshold)
+        i = _next_candidate(arrays, mode, d, threshold)
         if i < 0:
             d -= 1
             continue
@@ -84,26 +85,27 @@ def next_team(table: Table, problem: Problem, scratch: Scratch, mode: int, e: in
         # The candidate joins the members, unless a member can hold no task any more.
         tree.next_candidate[d] = i + 1
         c = tree.candidate_c[d, i]
-        tasks = _tasks_with(table, problem, scratch, d, i)
+        tasks = _tasks_with(arrays, d, i)
         if tasks < 0:
             continue
         tree.members[d] = tree.candidate[d, i]
         size = d + 1
         # Larger teams follow this one.
-        if size < problem.m and _descend(table, problem, scratch, d, i, e, threshold, tasks):
+        if size < arrays.problem.m and _descend(arrays, d, i, e, threshold, tasks):
             d = size
-        if tasks >= problem.m:
+        if tasks >= arrays.problem.m:
             counters[NUM_MEMBERS] = size
             counters[DEPTH] = d
             return int(c)
 
 
 @inlined
-def _next_work(table: Table, problem: Problem, scratch: Scratch, e: int, threshold: int) -> bool:
+def _next_work(arrays: SearchArrays, e: int, threshold: int) -> bool:
     """Make the root of the tree for the next W with which workers can hold m tasks; return False if there is none.
 
     At the root each worker has the c and the tasks that it has alone.
     """
+    table, problem, scratch = arrays
     counters, needs, tree = scratch.counters, scratch.needs, scratch.tree
     iw = counters[WORK_INDEX]
     while True:
@@ -138,11 +140,12 @@ def _next_work(table: Table, problem: Problem, scratch: Scratch, e: int, thresho
 
 
 @inlined
-def _next_candidate(table: Table, problem: Problem, scratch: Scratch, mode: int, d: int, threshold: int) -> int:
+def _next_candidate(arrays: SearchArrays, mode: int, d: int, threshold: int) -> int:
     """Return the index of the next candidate at depth d; -1 if the node is cut.
 
     Skips candidates whose c does not exceed the threshold, and candidates after a symmetric one that was left out.
     """
+    table, problem, scratch = arrays
     needs, tree, order = scratch.needs, scratch.tree, scratch.order
     iw = scratch.counters[WORK_INDEX]
     n = tree.num_candidates[d]
@@ -182,15 +185,16 @@ def _next_candidate(table: Table, problem: Problem, scratch: Scratch, mode: int,
 
 
 @inlined
-def _tasks_with(table: Table, problem: Problem, scratch: Scratch, d: int, i: int) -> int:
+def _tasks_with(arrays: SearchArrays, d: int, i: int) -> int:
     """Return how many tasks the members at depth d and candidate i can hold; -1 if a member can hold none."""
+    scratch = arrays.scratch
     tree = scratch.tree
     c = tree.candidate_c[d, i]
     iw = scratch.counters[WORK_INDEX]
     tasks = tree.candidate_tasks[d, i]
     for j in range(d):
         q = tree.members[j]
-        x = most_tasks(table, scratch.needs, q, c, problem.caps[iw, q], problem.t_data)
+        x = most_tasks(arrays.table, scratch.needs, q, c, arrays.problem.caps[iw, q], arrays.problem.t_data)
         tasks += x
         if x == 0:
             return -1
@@ -198,15 +202,14 @@ def _tasks_with(table: Table, problem: Problem, scratch: Scratch, d: int, i: int
 
 
 @inlined
-def _descend(
-    table: Table, problem: Problem, scratch: Scratch, d: int, i: int, e: int, threshold: int, tasks: int
-) -> bool:
+def _descend(arrays: SearchArrays, d: int, i: int, e: int, threshold: int, tasks: int) -> bool:
     """Make the node below d in which candidate i is a member; return False if it has no team.
 
     Its candidates are those after i that have W common UP slots with the members, from the first slot on in which they
     can receive, and can hold a task. ``tasks`` is what the members can hold.
     """
-    needs, tree, up = scratch.needs, scratch.tree, table.up
+    problem, scratch = arrays.problem, arrays.scratch
+    needs, tree, up = scratch.needs, scratch.tree, arrays.table.up
     iw = scratch.counters[WORK_INDEX]
     size = d + 1
     top = e >> 6
@@ -223,7 +226,7 @@ def _descend(
         c = last_common_bit(common, up[q], top, max(threshold + 1, needs.receive_from[q]), problem.work[iw])
         if c < 0:
             continue
-        x = most_tasks(table, needs, q, c, problem.caps[iw, q], problem.t_data)
+        x = most_tasks(arrays.table, needs, q, c, problem.caps[iw, q], problem.t_data)
         if x > 0:
             insert(tree.candidate[size], tree.candidate_c[size], tree.candidate_tasks[size], n, q, c, x)
             n += 1

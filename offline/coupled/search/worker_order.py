@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from hindsched.instances.compiling import inlined, kernel
-from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.normal_form import is_up_throughout, needs_program
-from hindsched.offline.coupled.search.scratch_memory import Scratch, WorkerOrder
+from hindsched.offline.coupled.search.scratch_memory import WorkerOrder
+from hindsched.offline.coupled.search.search_arrays import SearchArrays
 from hindsched.offline.coupled.search.state_tables import Table
 
 
 @kernel
-def order_workers(table: Table, problem: Problem, scratch: Scratch, s: int, e: int, horizon: int) -> None:
+def order_workers(arrays: SearchArrays, s: int, e: int, horizon: int) -> None:
     """Sort the workers into the order in which they are tried, and mark symmetric ones.
 
     `prepare` has to be called before. Holders come first, then workers of large ``merit`` after e if it is known, then
     workers that can do many tasks before their next DOWN slot. The order decides which solution is found first, and no
     more. Symmetric workers of equal merit are neighbours; those of unequal merit are both tried.
     """
-    order = scratch.order
+    table, problem = arrays.table, arrays.problem
+    order = arrays.scratch.order
     for q in range(problem.p):
-        holds = not needs_program(table, scratch.needs, q)
+        holds = not needs_program(table, arrays.scratch.needs, q)
         order.symmetry[q] = -1
         if is_up_throughout(table, q, s, horizon):
             order.symmetry[q] = 2 * problem.kind[q] + (1 if holds else 0)

@@ -19,6 +19,7 @@ from hindsched.offline.coupled.search.effort import (
 )
 from hindsched.offline.coupled.search.instance_arrays import Problem, make_problem
 from hindsched.offline.coupled.search.scratch_memory import EFFORT_LIMIT, FOUND_LIMIT, Scratch, make_scratch
+from hindsched.offline.coupled.search.search_arrays import SearchArrays
 from hindsched.offline.coupled.search.slot_codes import NEVER
 from hindsched.offline.coupled.search.state_tables import FIRST_BLOCK, StateTables, Table
 from hindsched.offline.limits import Limit, Limits, Stopwatch
@@ -84,6 +85,11 @@ class Workspace:
     def table(self) -> Table:
         """The known states."""
         return self._states.table
+
+    @property
+    def arrays(self) -> SearchArrays:
+        """States, constants and scratch memory for kernels; valid until the next `grow` or `limit_expansion`."""
+        return SearchArrays(self.table, self.problem, self.scratch)
 
     def slots_known(self) -> int:
         """Return the number of slots whose states are known."""

@@ -3,8 +3,6 @@
 From a label, every end e and every compute start c is tried; the members are bounded by the fractional knapsack. A
 label dominates another if it starts no later, costs no more, and its holders can hold all programs of the other by
 then. docs/bounds.md proves that no schedule exists within a horizon if no chain does.
-
-Kernels take more than eight arguments: they hand on the search's own structures, and bundling these costs time.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ from hindsched.offline.coupled.search.effort import SPENT, STOP
 from hindsched.offline.coupled.search.instance_arrays import Problem
 from hindsched.offline.coupled.search.modes import NO_STAND_BY
 from hindsched.offline.coupled.search.normal_form import hold, programs_sent
-from hindsched.offline.coupled.search.scratch_memory import Scratch
+from hindsched.offline.coupled.search.search_arrays import SearchArrays
 from hindsched.offline.coupled.search.slot_codes import EFFORT_LIMIT_MET, NEVER, SLOTS_UNKNOWN
 from hindsched.offline.coupled.search.state_tables import Table
 
@@ -100,9 +98,7 @@ def make_slot_relaxation(
 
 @kernel
 def find_chain(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
+    arrays: SearchArrays,
     prefetch: Prefetch,
     relaxation: SlotRelaxation,
     mode: int,
@@ -114,7 +110,7 @@ def find_chain(
 
     Returns `REFUTED` if there is no chain, `STOPPED` if the effort or the room for labels is used up.
     """
-    effort, chains, labels = scratch.effort, relaxation.chains, relaxation.chains.labels
+    effort, chains, labels = arrays.scratch.effort, relaxation.chains, relaxation.chains.labels
     first = labels.first
     reset_labels(labels, 0)
     n = 1
@@ -123,19 +119,19 @@ def find_chain(
         for i in range(first[done], low):
             if labels.parent[i] == DROPPED:
                 continue
-            free = compose(table, problem, scratch, prefetch, labels.start[i], 1, horizon)
+            free = compose(arrays, prefetch, labels.start[i], 1, horizon)
             if free == SLOTS_UNKNOWN:
                 continue
             if free == EFFORT_LIMIT_MET:
                 return STOPPED
             # Try all ends from the first possible one on, while the other iterations can still end in time.
             for e in range(max(free, chains.earliest[done + 1]) - 1, min(end, chains.latest[done + 1])):
-                ahead = compose(table, problem, scratch, prefetch, e + 1, iterations - done - 1, horizon)
+                ahead = compose(arrays, prefetch, e + 1, iterations - done - 1, horizon)
                 if ahead == EFFORT_LIMIT_MET or effort[SPENT] > effort[STOP]:
                     return STOPPED
                 if ahead == SLOTS_UNKNOWN or ahead > end:
                     break
-                n = _extend(table, problem, scratch, relaxation, mode, i, e, low, n, end)
+                n = _extend(arrays, relaxation, mode, i, e, low, n, end)
                 if n < 0:
                     return STOPPED
         first[done + 2] = n
@@ -146,35 +142,27 @@ def find_chain(
 
 @kernel
 def _extend(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    relaxation: SlotRelaxation,
-    mode: int,
-    i: int,
-    e: int,
-    low: int,
-    n: int,
-    end: int,
+    arrays: SearchArrays, relaxation: SlotRelaxation, mode: int, i: int, e: int, low: int, n: int, end: int
 ) -> int:
     """Extend label i by iterations that end in slot e; labels low..n-1 have as many iterations.
 
     Returns the number of labels, -1 if there is no room. A later compute start has more programs sent before it but
     leaves fewer workers, so only starts that cost less than all later ones count.
     """
+    problem, scratch = arrays.problem, arrays.scratch
     multipliers, labels, knapsack = relaxation.multipliers, relaxation.chains.labels, relaxation.knapsack
     s = labels.start[i]
-    num_candidates = list_candidates(table, problem, scratch, knapsack, s, e, labels.held[i], end)
+    num_candidates = list_candidates(arrays, knapsack, s, e, labels.held[i], end)
     limit = 1
     for c in range(e, s - 1, -1):
         if problem.n_com * (c - s) < problem.m * problem.t_data:
             break
         scratch.effort[SPENT] += 1 + problem.p // 16
         # The cost without members, then with the cheapest ones whatever W is, and then with those of the best W.
-        base = labels.cost[i] - max_programs(table, problem, scratch, mode, s, c) * multipliers.program_value[c]
+        base = labels.cost[i] - max_programs(arrays, mode, s, c) * multipliers.program_value[c]
         if base >= limit:
             continue
-        num_workers = list_workers(table, problem, scratch, knapsack, num_candidates, c, e)
+        num_workers = list_workers(arrays, knapsack, num_candidates, c, e)
         set_slot_costs(multipliers, knapsack, num_workers, c, e)
         members, iw = least_cost_below(problem, scratch, knapsack, num_workers, e - c + 1, limit - base)
         if members < 0:
@@ -183,7 +171,7 @@ def _extend(
         # All workers that can hold the program afterwards do.
         labels.new_held[:] = np.uint64(0)
         hold(problem, scratch.needs, labels.new_held, c)
-        if _is_dominated(table, problem, scratch, labels, low, n, e + 1, cost):
+        if _is_dominated(arrays, labels, low, n, e + 1, cost):
             continue
         drop_dominated(labels, low, n, e + 1, cost)
         n = append_label(labels, n, e + 1, cost, i, c, iw)
@@ -202,9 +190,10 @@ def set_slot_costs(multipliers: SlotMultipliers, knapsack: Knapsack, num_workers
 
 
 @kernel
-def max_programs(table: Table, problem: Problem, scratch: Scratch, mode: int, s: int, c: int) -> int:
+def max_programs(arrays: SearchArrays, mode: int, s: int, c: int) -> int:
     """Return the most programs that can be delivered in slots s..c-1 with the data; `prepare` was called."""
-    cnt, first = table.cnt, scratch.needs.receive_from
+    problem = arrays.problem
+    cnt, first = arrays.table.cnt, arrays.scratch.needs.receive_from
     n = 0
     for q in range(problem.p):
         if first[q] < c and cnt[c, q] - cnt[first[q], q] >= problem.t_prog:
@@ -215,14 +204,12 @@ def max_programs(table: Table, problem: Problem, scratch: Scratch, mode: int, s:
 
 
 @kernel
-def _is_dominated(
-    table: Table, problem: Problem, scratch: Scratch, labels: LabelStore, low: int, n: int, t: int, cost: int
-) -> bool:
+def _is_dominated(arrays: SearchArrays, labels: LabelStore, low: int, n: int, t: int, cost: int) -> bool:
     """Return whether one of labels low..n-1 dominates the label (t, ``new_held``, cost)."""
-    scratch.effort[SPENT] += 1 + (n - low) // 8
+    arrays.scratch.effort[SPENT] += 1 + (n - low) // 8
     for i in range(low, n):
         is_cheap = labels.parent[i] != DROPPED and labels.start[i] <= t and labels.cost[i] <= cost
-        if is_cheap and _covers(table, problem, labels, i, t):
+        if is_cheap and _covers(arrays.table, arrays.problem, labels, i, t):
             return True
     return False
 
@@ -252,16 +239,10 @@ def _covers(table: Table, problem: Problem, labels: LabelStore, i: int, t: int) 
 
 @kernel
 def count_chain(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
-    relaxation: SlotRelaxation,
-    mode: int,
-    label: int,
-    iterations: int,
-    end: int,
+    arrays: SearchArrays, relaxation: SlotRelaxation, mode: int, label: int, iterations: int, end: int
 ) -> None:
     """Add the chain that leads to a label to the statistics of multipliers and ends, last iteration first."""
+    problem = arrays.problem
     multipliers, chains, knapsack = relaxation.multipliers, relaxation.chains, relaxation.knapsack
     usage, labels = multipliers.usage, chains.labels
     multipliers.num_chains[0] += 1
@@ -272,17 +253,17 @@ def count_chain(
         _count_end(chains, k, e + 1)
         k -= 1
         # Find the members again, as when the label was made.
-        num_candidates = list_candidates(table, problem, scratch, knapsack, s, e, labels.held[i], end)
-        num_workers = list_workers(table, problem, scratch, knapsack, num_candidates, c, e)
+        num_candidates = list_candidates(arrays, knapsack, s, e, labels.held[i], end)
+        num_workers = list_workers(arrays, knapsack, num_candidates, c, e)
         set_slot_costs(multipliers, knapsack, num_workers, c, e)
-        least_cost(problem, scratch, knapsack, num_workers, labels.iw[label])
-        delivered = max_programs(table, problem, scratch, mode, s, c) * problem.t_prog
+        least_cost(problem, arrays.scratch, knapsack, num_workers, labels.iw[label])
+        delivered = max_programs(arrays, mode, s, c) * problem.t_prog
         for h in range(NUM_STEPS):
             if multipliers.thresholds[h] > c:
                 multipliers.slack[h] += delivered
         size = 0
         while size < num_workers and knapsack.item_tasks[size] > 0:
-            subtract_use(table, problem, multipliers, knapsack.item[size], c, e, end)
+            subtract_use(arrays.table, problem, multipliers, knapsack.item[size], c, e, end)
             size += 1
         # Usage changes last, since the slack depends on the usage before.
         for j in range(size):

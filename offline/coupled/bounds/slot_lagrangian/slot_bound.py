@@ -131,7 +131,7 @@ class SlotLagrangianBound:
         """Try to refute that the iterations can be completed within `end` slots; see `slot_refutation.refute`."""
         workspace = self.workspace
         workspace.stop_after(EFFORT_PER_STEP * steps)
-        tables = workspace.table, workspace.problem, workspace.scratch, workspace.prefetch
+        tables = workspace.arrays, workspace.prefetch
         return int(refute(*tables, relaxation, self.mode, iterations, end, workspace.slots, rounds))
 
     def _reserve(self, iterations: int, end: int) -> SlotRelaxation:

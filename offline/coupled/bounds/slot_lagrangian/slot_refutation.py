@@ -20,17 +20,13 @@ from hindsched.offline.coupled.bounds.slot_lagrangian.slot_multipliers import (
     set_multipliers,
 )
 from hindsched.offline.coupled.search.effort import SPENT
-from hindsched.offline.coupled.search.instance_arrays import Problem
-from hindsched.offline.coupled.search.scratch_memory import Scratch
+from hindsched.offline.coupled.search.search_arrays import SearchArrays
 from hindsched.offline.coupled.search.slot_codes import NEVER
-from hindsched.offline.coupled.search.state_tables import Table
 
 
 @kernel
 def refute(
-    table: Table,
-    problem: Problem,
-    scratch: Scratch,
+    arrays: SearchArrays,
     prefetch: Prefetch,
     relaxation: SlotRelaxation,
     mode: int,
@@ -45,7 +41,7 @@ def refute(
     """
     multipliers, ends = relaxation.multipliers, relaxation.chains.ends
     # The thresholds lie between the first slot by which programs can be needed and the end.
-    early = compose(table, problem, scratch, prefetch, 0, min(2, iterations), horizon)
+    early = compose(arrays, prefetch, 0, min(2, iterations), horizon)
     if early < 0 or early >= end:
         early = 0
     for i in range(NUM_STEPS):
@@ -54,12 +50,12 @@ def refute(
         ends[NUM_CHAINS, k] = ends[END_SUM, k] = ends[END_MAX, k] = 0
         ends[END_MIN, k] = NEVER
     for _ in range(rounds):
-        set_multipliers(table, problem, multipliers, end)
-        scratch.effort[SPENT] += 1 + problem.p * end // 16
-        label = find_chain(table, problem, scratch, prefetch, relaxation, mode, iterations, end, horizon)
+        set_multipliers(arrays.table, arrays.problem, multipliers, end)
+        arrays.scratch.effort[SPENT] += 1 + arrays.problem.p * end // 16
+        label = find_chain(arrays, prefetch, relaxation, mode, iterations, end, horizon)
         if label < 0:
             return label
-        count_chain(table, problem, scratch, relaxation, mode, label, iterations, end)
+        count_chain(arrays, relaxation, mode, label, iterations, end)
     return OPEN
 
 

@@ -38,7 +38,7 @@ def test_the_bound_is_the_first_slot_in_which_an_iteration_can_end(block):
         states[draw.random(states.shape) < draw.choice([0.0, 0.1])] = 2
         instance = instance.replace(states=states, t_prog=int(draw.integers(0, 4)))
         workspace = whole(instance)
-        known = workspace.table, workspace.problem, workspace.scratch, workspace.prefetch
+        known = workspace.arrays, workspace.prefetch
         plain = {
             t: first_finish(instance, lambda s, workspace=workspace: last_before_data(workspace.problem, s), t)
             for t in range(SLOTS)
@@ -61,7 +61,7 @@ def test_slots_before_a_floor_are_no_ends():
         draw = np.random.default_rng(seed)
         instance = small(seed, p=P, slots=SLOTS, tasks=1 + seed % 3, up=draw.uniform(0.7, 1.0), down=0.0)
         workspace = whole(instance)
-        known = workspace.table, workspace.problem, workspace.scratch, workspace.prefetch
+        known = workspace.arrays, workspace.prefetch
 
         def threshold(s, workspace=workspace):
             return last_before_data(workspace.problem, s)

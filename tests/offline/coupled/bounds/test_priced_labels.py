@@ -54,11 +54,11 @@ def test_the_latest_compute_start_of_any_team():
     for seed in range(200):
         plain = some_iteration(seed)
         workspace = whole(plain.instance)
-        table, problem, scratch = workspace.table, workspace.problem, workspace.scratch
+        table, problem, scratch = workspace.arrays
         scratch.effort[:] = 0, NEVER, NEVER
         prepare(table, problem, scratch.needs, plain.s, plain.e, words_of(plain.held, workspace), plain.horizon)
-        order_workers(table, problem, scratch, plain.s, plain.e, plain.horizon)
-        last = latest_compute_start(table, problem, scratch, make_feasible_team_cache(P), plain.s, plain.e)
+        order_workers(workspace.arrays, plain.s, plain.e, plain.horizon)
+        last = latest_compute_start(workspace.arrays, make_feasible_team_cache(P), plain.s, plain.e)
         slots = [c for work, members, c in plain.teams(plain.s - 1) if plain.can_serve(members, work, c, ())]
         assert last == max(slots, default=-1)
         found.append(last)
@@ -70,14 +70,14 @@ def test_members_that_can_compute_with_some_holders_are_recalled_with_others():
     for seed in range(200):
         plain = some_iteration(seed)
         workspace = whole(plain.instance)
-        table, problem, scratch = workspace.table, workspace.problem, workspace.scratch
+        table, problem, scratch = workspace.arrays
         scratch.effort[:] = 0, NEVER, NEVER
         team_cache = make_feasible_team_cache(P)
         for held in ([], *([q] for q in range(P)), range(P), [0], []):
             prepare(table, problem, scratch.needs, plain.s, plain.e, words_of(set(held), workspace), plain.horizon)
             before = recall(table, scratch.needs, team_cache, plain.s, plain.e)
-            order_workers(table, problem, scratch, plain.s, plain.e, plain.horizon)
-            last = latest_compute_start(table, problem, scratch, team_cache, plain.s, plain.e)
+            order_workers(workspace.arrays, plain.s, plain.e, plain.horizon)
+            last = latest_compute_start(workspace.arrays, team_cache, plain.s, plain.e)
             assert before <= last
             known += before >= 0
             lost += before < 0 <= last

@@ -32,10 +32,10 @@ def some_iteration(seed: int) -> Iteration:
 def expanded(plain: Iteration, mode: int, *, last: bool = False, effort: int = NEVER):
     """The workspace after `expand`, whether its sets are complete, and the sets."""
     workspace = whole(plain.instance)
-    table, problem, scratch = workspace.table, workspace.problem, workspace.scratch
+    table, problem, scratch = workspace.arrays
     prepare(table, problem, scratch.needs, plain.s, plain.e, words_of(plain.held, workspace), plain.horizon)
     scratch.counters[EFFORT_LIMIT] = effort
-    is_whole = expand(table, problem, scratch, mode, plain.s, plain.e, plain.horizon, last)
+    is_whole = expand(workspace.arrays, mode, plain.s, plain.e, plain.horizon, last)
     found = [set_of(scratch.found.held[r], P) for r in range(scratch.counters[NUM_FOUND])]
     return workspace, is_whole, found
 
@@ -133,9 +133,9 @@ def test_participants_are_served_as_in_the_normal_form():
             others = tuple(sorted(plain.obtainable() - set(members)))
             iw = workspace.problem.work.tolist().index(work)
             for j, q in enumerate(members + others):
-                add_participant(workspace.table, workspace.problem, workspace.scratch, j, q, c, iw, j < len(members))
+                add_participant(workspace.arrays, j, q, c, iw, j < len(members))
             n = len(members + others)
-            reply = can_serve(workspace.table, workspace.problem, workspace.scratch, plain.s, c, len(members), n)
+            reply = can_serve(workspace.arrays, plain.s, c, len(members), n)
             assert reply == plain.can_serve(members, work, c, others)
             replies.append(reply)
     assert 30 < sum(replies) < len(replies) - 30

@@ -142,8 +142,8 @@ def test_dominance_agrees_with_its_plain_twin(mode):
             for i, start, before in known
             if i != skip and not labels.is_dropped[i]
         )
-        reply = is_dominated(workspace.table, problem, workspace.scratch, labels, mode, 1, t, words, horizon, skip)
+        reply = is_dominated(workspace.arrays, labels, mode, 1, t, words, horizon, skip)
         assert reply == expected, seed
-        assert not is_dominated(workspace.table, problem, workspace.scratch, labels, mode, 2, t, words, horizon, -1)
+        assert not is_dominated(workspace.arrays, labels, mode, 2, t, words, horizon, -1)
         replies.append(reply)
     assert 20 < sum(replies) < 180

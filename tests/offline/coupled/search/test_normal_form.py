@@ -79,7 +79,7 @@ def enumerate_sets(workspace, plain: Iteration, mode: int, threshold: int) -> li
     """All teams that `next_team` returns."""
     found = []
     while True:
-        c = next_team(workspace.table, workspace.problem, workspace.scratch, mode, plain.e, threshold)
+        c = next_team(workspace.arrays, mode, plain.e, threshold)
         if c < 0:
             assert c == -1
             return found
@@ -93,9 +93,9 @@ def test_every_team_is_found_once():
     for seed in range(300):
         plain = some_iteration(seed)
         workspace = whole(plain.instance)
-        table, problem, scratch = workspace.table, workspace.problem, workspace.scratch
+        table, problem, scratch = workspace.arrays
         prepare_free(table, problem, scratch.needs, plain.s, plain.e)
-        threshold = begin_teams(table, problem, scratch, plain.s, plain.e)
+        threshold = begin_teams(workspace.arrays, plain.s, plain.e)
         found = enumerate_sets(workspace, plain, FREE_PREFETCH, threshold)
         assert sorted(found) == sorted(plain.teams(threshold, is_free=True)), seed
         sizes.append(len(found))
@@ -113,10 +113,10 @@ def test_of_symmetric_workers_the_first_ones_are_members(n_com):
         instance = plain.instance.replace(w=tuple(draw.integers(1, 3, size=P).tolist()), mu=(None,) * P, n_com=n_com)
         plain = Iteration(instance, plain.s, plain.e, plain.held, plain.horizon)
         workspace = whole(instance)
-        table, problem, scratch = workspace.table, workspace.problem, workspace.scratch
+        table, problem, scratch = workspace.arrays
         prepare(table, problem, scratch.needs, plain.s, plain.e, words_of(plain.held, workspace), plain.horizon)
-        order_workers(table, problem, scratch, plain.s, plain.e, plain.horizon)
-        threshold = begin_teams(table, problem, scratch, plain.s, plain.e)
+        order_workers(workspace.arrays, plain.s, plain.e, plain.horizon)
+        threshold = begin_teams(workspace.arrays, plain.s, plain.e)
         symmetry = scratch.order.symmetry
         for q in range(P):
             is_always_up = bool(plain.is_up[q, plain.s : plain.horizon].all()) and plain.horizon >= plain.s
