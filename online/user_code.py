@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable
 from typing import TypeVar
 
-from hindsched.instances.errors import HindschedError, InputError
+from hindsched.instances.errors import InputError
 
 __all__ = ["call_user_code"]
 
@@ -27,7 +27,7 @@ def call_user_code(function: Callable[..., T], *arguments: object, place: str) -
     """
     try:
         return function(*arguments)
-    except (HindschedError, KeyboardInterrupt):
+    except (InputError, KeyboardInterrupt):
         raise
     except BaseException as error:  # the code may raise anything, SystemExit too
         at = traceback.extract_tb(error.__traceback__)[-1]

@@ -7,41 +7,34 @@ row with the same key is reused.
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 import sys
-import threading
-import time
-from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from itertools import groupby
+from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from hindsched.bench.campaign.journal import Journal
-from hindsched.bench.progress import announce_compilation, counting
+from hindsched.bench.campaign.processes import Child, Lost, call_in_children
+from hindsched.bench.progress import counting
 from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError
 from hindsched.instances.families import BUILT_IN, names, part
 
-__all__ = ["FailedJobsError", "Job", "code_digest", "provenance", "run_jobs", "source_digest"]
+__all__ = ["FailedJobsError", "Job", "Runs", "code_digest", "provenance", "run_jobs", "source_digest"]
 
-#: Seconds after which a worker returns the rows of a group so far, so that an interruption loses little.
+#: Seconds after which a Dask worker returns the rows of a group so far, so that an interruption loses little.
 _MAX_GROUP_S = 5.0
-#: Groups submitted per process: enough that no process is idle, few enough to estimate the remaining time. It becomes 1
-#: after a worker returns an unfinished group: the rest of the group then goes to the same process, with its caches.
-_GROUPS_PER_PROCESS = 2
 
 _ALL = ("instances", "offline", "online")
 
 
 class FailedJobsError(InputError):
-    """Some jobs failed on wrong input; the rows of all other jobs exist."""
+    """Some jobs failed on wrong input, or lost their process; the rows of all other jobs exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +51,9 @@ class Job:
         A function of a module and its arguments, both picklable; it returns the row without its key.
     group
         Consecutive jobs of one group run in one process, in order, and share what is costly to load.
+    failed
+        A function of a message and the arguments; it returns the row of a job that lost its process. None: no row.
+        The row of a failed job has its message under the key ``failed``.
     """
 
     key: str
@@ -65,27 +61,52 @@ class Job:
     call: Callable[..., Row]
     arguments: tuple[Any, ...]
     group: str = ""
+    failed: Callable[..., Row] | None = None
 
     def run(self) -> Row:
         """Compute the row."""
         return {"key": self.key, **self.call(*self.arguments), **provenance()}
 
 
-class _Outcome(NamedTuple):
-    """The outcome of a job: its row, or an error message."""
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """How runs of policies are treated, which may do anything.
 
+    Parameters
+    ----------
+    limit_s
+        Seconds after which a run is stopped; None: no limit.
+    retries_failed
+        Whether to compute failed rows again.
+    """
+
+    limit_s: float | None = None
+    retries_failed: bool = False
+
+
+class _Outcome(NamedTuple):
+    """The outcome of a job: its row, or an error message, or both."""
+
+    key: str
     note: str
     row: Row | None
     failure: str | None
 
 
 def run_jobs(
-    what: str, jobs: Sequence[Job], journal: Journal, *, num_processes: int = 1, dask: str | None = None
+    what: str,
+    jobs: Sequence[Job],
+    journal: Journal,
+    *,
+    num_processes: int = 1,
+    dask: str | None = None,
+    runs: Runs | None = None,
 ) -> None:
     """Compute every row that is not in the journal, and append it at once.
 
     The order of rows in the journal is the order of completion; their content does not depend on it. A job that fails
-    on wrong input, such as a policy that raises, has no row, and the other jobs continue.
+    on wrong input, such as a policy that raises, costs only its own row. So does a job that loses its process, after a
+    second attempt in a process of its own, alone.
 
     Parameters
     ----------
@@ -96,145 +117,121 @@ def run_jobs(
     journal
         An open journal.
     num_processes
-        Number of worker processes; 1: this process.
+        Number of worker processes; 1: this process, if ``runs`` is None.
     dask
         Address of a Dask scheduler whose workers run the jobs instead.
+    runs
+        How runs of policies are treated; None: jobs run no code of users, so this process may run them.
 
     Raises
     ------
     FailedJobsError
-        After all other rows are computed, if jobs failed: with the first error and the number of failures.
+        After all other rows are computed, if jobs failed, now or earlier: with the first error and the number of
+        failures.
     InputError
-        At once, if a worker process is lost or runs different code, or the disk is full; finished rows are kept.
+        At once, if the workers are lost or run different code, or the disk is full; finished rows are kept.
     """
     if journal.torn:
         sys.stderr.write(f"hindsched: {journal.path}: the last row was cut off and is recomputed\n")
-    missing = [job for job in jobs if job.key not in journal]
-    if not missing:
-        return
-    failures: list[str] = []
-    with counting(what, total=len(jobs), done=len(jobs) - len(missing)) as counter:
-        for outcomes in _outcomes(missing, num_processes, dask):
-            journal.append_all([outcome.row for outcome in outcomes if outcome.row is not None])
-            for outcome in outcomes:
-                if outcome.failure is not None:
-                    failures.append(outcome.failure)
-                counter.step(outcome.note, failed=outcome.failure is not None)
+    failed = journal.failed_rows()
+    again = {key for key, row in failed.items() if runs is not None and _is_tried_again(row, runs)}
+    missing = [job for job in jobs if job.key not in journal or job.key in again]
+    failures = [str(failed[job.key]["failed"]) for job in jobs if job.key in failed and job.key not in again]
+    if missing:
+        with counting(what, total=len(jobs), done=len(jobs) - len(missing)) as counter:
+            for outcomes in _outcomes(missing, num_processes, dask, runs):
+                _expect_same_code(outcomes)
+                journal.append_all([outcome.row for outcome in outcomes if outcome.row is not None])
+                for outcome in outcomes:
+                    if outcome.failure is not None:
+                        failures.append(outcome.failure)
+                    counter.step(outcome.note, failed=outcome.failure is not None)
     if failures:
         others = f" (and {len(failures) - 1} more failed; the other rows are kept)" if len(failures) > 1 else ""
         raise FailedJobsError(failures[0] + others)
 
 
-def _outcomes(jobs: Sequence[Job], num_processes: int, dask: str | None) -> Iterator[list[_Outcome]]:
-    if dask is None and (num_processes == 1 or len(jobs) == 1):
+def _is_tried_again(row: Row, runs: Runs) -> bool:
+    """Return whether a failed row is computed again: on request, or with more time than it had."""
+    limit_s = row.get("run_limit_s")
+    has_more_time = limit_s is not None and (runs.limit_s is None or runs.limit_s > limit_s)
+    return runs.retries_failed or has_more_time
+
+
+def _outcomes(jobs: Sequence[Job], num_processes: int, dask: str | None, runs: Runs | None) -> Iterator[list[_Outcome]]:
+    limit_s = None if runs is None else runs.limit_s
+    groups = [list(group) for _, group in groupby(jobs, lambda job: job.group or job.key)]
+    if dask is not None:
+        from hindsched.bench.campaign.dask_cluster import call_on_cluster
+
+        for group, outcomes in call_on_cluster(_run_in_dask_worker, groups, dask, limit_s):
+            known = {outcome.key for outcome in outcomes}
+            rest = [job for job in group if job.key not in known]
+            if rest:
+                groups.insert(0, rest)
+            yield outcomes
+    elif runs is None and (num_processes == 1 or len(jobs) == 1):
         yield from ([_outcome(job)] for job in jobs)
-        return
-    groups = deque(list(group) for _, group in groupby(jobs, lambda job: job.group or job.key))
-    with _local_pool(num_processes) if dask is None else _dask_pool(dask) as pool:
-        num_groups = len(groups)
-        pending: set[Future[list[_Outcome]]] = set()
-        submitted: dict[Future[list[_Outcome]], list[Job]] = {}
-        ahead = _GROUPS_PER_PROCESS
-        while groups or pending:
-            while groups and len(pending) < ahead * pool.size():
-                group = groups.popleft()
-                is_first = not submitted and len(groups) == num_groups - 1
-                future = pool.executor.submit(_run_in_worker, group, pool.owner, is_first, _MAX_GROUP_S)
-                pending.add(future)
-                submitted[future] = group
-            done, pending = wait(pending, return_when=FIRST_COMPLETED)
-            for future in done:
-                group = submitted.pop(future)
-                try:
-                    outcomes = future.result()
-                except (BrokenExecutor, CancelledError) as error:
-                    raise InputError(
-                        "a worker process was lost (killed, or out of memory); all finished rows are kept: the same "
-                        "command resumes, and fewer processes need less memory"
-                    ) from error
-                if len(outcomes) < len(group):
-                    groups.appendleft(group[len(outcomes) :])
-                    ahead = 1
-                _expect_same_code(outcomes)
-                yield outcomes
+    else:
+        yield from _outcomes_of(groups, num_processes, limit_s)
 
 
-class _Pool(NamedTuple):
-    """An executor, its number of parallel jobs, and the process with which its workers end."""
-
-    executor: Executor
-    size: Callable[[], int]
-    owner: int | None
-
-
-@contextmanager
-def _local_pool(num_processes: int) -> Iterator[_Pool]:
-    import warnings
-
-    from joblib.externals.loky import get_reusable_executor
-
-    # compilation makes a worker grow; loky then replaces it, with a warning that users cannot act on
-    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-
-    executor = get_reusable_executor(max_workers=num_processes)
-    try:
-        yield _Pool(executor, lambda: num_processes, os.getpid())
-    except BaseException:
-        executor.shutdown(wait=True, kill_workers=True)
-        raise
-    executor.shutdown(wait=True)  # else the workers wait for another campaign, and delay the exit
+def _outcomes_of(
+    groups: Sequence[Sequence[Job]],
+    num_processes: int,
+    limit_s: float | None,
+    *,
+    max_group_s: float = inf,
+    kept: list[Child[Any]] | None = None,
+) -> Iterator[list[_Outcome]]:
+    """Run groups of jobs in child processes; a job that loses its process is tried again alone at the end."""
+    lost: list[Job] = []
+    for results in call_in_children(
+        _outcome, groups, num_processes, limit_s=limit_s, max_group_s=max_group_s, kept=kept, announces=kept is None
+    ):
+        lost += [job for job, result in results if isinstance(result, Lost) and result.may_recover]
+        yield [
+            _failure(job, result) if isinstance(result, Lost) else result
+            for job, result in results
+            if not (isinstance(result, Lost) and result.may_recover)
+        ]
+    for job in lost:
+        for ((_, result),) in call_in_children(_outcome, [[job]], 1, limit_s=limit_s):
+            yield [_failure(job, result) if isinstance(result, Lost) else result]
 
 
-@contextmanager
-def _dask_pool(address: str) -> Iterator[_Pool]:
-    try:
-        from distributed import Client
-        from distributed.comm.addressing import parse_address, parse_host_port
-    except ModuleNotFoundError:
-        raise InputError(
-            'distributed is not installed, expected pip install "hindsched[distributed]"', place="--dask"
-        ) from None
-    with _refused(address):  # before a client is made, which reports errors much later
-        parse_host_port(parse_address(address)[1])
-    with _refused(address):
-        client: Any = cast(Any, Client)(address, timeout="10s", set_as_default=False)
-    with client, client.get_executor(pure=False) as executor:
-        yield _Pool(executor, lambda: max(1, sum(client.nthreads().values())), None)
+def _failure(job: Job, lost: Lost) -> _Outcome:
+    """Return the outcome of a job that lost its process."""
+    message = f"{job.note}: {lost.why}"
+    if job.failed is not None:
+        for ((_, row),) in call_in_children(_failed_row, [[(job, message)]], 1):
+            if not isinstance(row, Lost):
+                return _Outcome(job.key, job.note, {**row, "run_limit_s": lost.limit_s}, message)
+    return _Outcome(job.key, job.note, None, message)
 
 
-@contextmanager
-def _refused(address: str) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, ValueError, TimeoutError) as error:
-        why = " ".join(str(error).split()) or type(error).__name__
-        raise InputError(f"{address!r}: {why}; expected the address of a Dask scheduler", place="--dask") from None
+def _failed_row(failed: tuple[Job, str]) -> Row:
+    job, message = failed
+    assert job.failed is not None
+    return {"key": job.key, **job.failed(message, *job.arguments), **provenance()}
 
 
-_ONE_AT_A_TIME = threading.Lock()
+#: The idle child processes of this Dask worker: its jobs run in children, so that they cannot end the worker.
+_kept: list[Child[Any]] = []
 
 
-def _run_in_worker(jobs: Sequence[Job], owner: int | None, is_first: bool, max_group_s: float) -> list[_Outcome]:
-    """Compute rows in a worker process for at most ``max_group_s`` seconds; the first group announces compilation."""
-    if owner is not None:
-        _end_with(owner)
-        if is_first:
-            announce_compilation()
-    outcomes: list[_Outcome] = []
-    started = time.monotonic()
-    for job in jobs:
-        with _ONE_AT_A_TIME:  # a Dask worker may have several threads, but standard output is redirected per process
-            outcomes.append(_outcome(job))
-        if time.monotonic() - started >= max_group_s:
-            break
-    return outcomes
+def _run_in_dask_worker(jobs: Sequence[Job], limit_s: float | None) -> list[_Outcome]:
+    """Compute rows in a Dask worker, for at most `_MAX_GROUP_S` seconds and the jobs that lose their process."""
+    found = _outcomes_of([jobs], 1, limit_s, max_group_s=_MAX_GROUP_S, kept=_kept)
+    return [outcome for outcomes in found for outcome in outcomes]
 
 
 def _outcome(job: Job) -> _Outcome:
     try:
-        return _Outcome(job.note, job.run(), None)
+        row = job.run()
+        return _Outcome(job.key, job.note, row, row.get("failed"))
     except InputError as error:
-        return _Outcome(job.note, None, str(error))
+        return _Outcome(job.key, job.note, None, str(error))
 
 
 def _expect_same_code(outcomes: Sequence[_Outcome]) -> None:
@@ -244,18 +241,6 @@ def _expect_same_code(outcomes: Sequence[_Outcome]) -> None:
                 f"a worker runs other code ({outcome.row['code']}) than this campaign ({code_digest()}): "
                 "install the same version of hindsched everywhere"
             )
-
-
-@cache
-def _end_with(parent: int) -> None:
-    """Make this process end within a second of its parent."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1.0)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 @cache

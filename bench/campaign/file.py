@@ -57,6 +57,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     ties: tuple[str, ...] | None = None
     solver: str = "auto"
     time_limit_s: float = 60.0
+    policy_time_limit_s: float | None = None
     check_slots: _Count | None = None
     seed: _Seed = 0
 
@@ -89,8 +90,10 @@ def _campaign_of(file: _File, folder: Path) -> Campaign:
             raise error.at(place) from None
     if not sources:
         raise InputError("no instance, expected at least one", place="instances")
-    if not 0 < file.time_limit_s < inf:
-        raise InputError(f"{file.time_limit_s:g}, expected a finite number above 0", place="time_limit_s")
+    for name in ("time_limit_s", "policy_time_limit_s"):
+        limit_s = getattr(file, name)
+        if limit_s is not None and not 0 < limit_s < inf:
+            raise InputError(f"{limit_s:g}, expected a finite number above 0", place=name)
     keys = {name: f"options.{name}" for name in file.options}
     choices = {name: [text] if isinstance(text, str) else text for name, text in file.options.items()}
     for key, name in _SHORT.items():
@@ -101,9 +104,8 @@ def _campaign_of(file: _File, folder: Path) -> Campaign:
     combinations = option_combinations(options, choices)
     if not (file.policies and combinations):
         raise InputError("nothing to run, expected at least one policy and a value for each option")
-    campaign = Campaign(
-        sources, list(dict.fromkeys(_relative_to(folder, policy) for policy in file.policies)), combinations
-    )
+    policies = list(dict.fromkeys(_relative_to(folder, policy) for policy in file.policies))
+    campaign = Campaign(sources, policies, combinations, file.policy_time_limit_s)
     try:
         campaign.jobs(folder)  # validates options and policies
     except InputError as error:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,13 +19,14 @@ from typing import Any
 
 from hindsched import instances
 from hindsched.bench.campaign.engine import Job, code_digest, source_digest
+from hindsched.bench.campaign.processes import is_child, limited
 from hindsched.bench.campaign.sources import Source
 from hindsched.bench.family import AnyFamily, family_named
 from hindsched.bench.run_records import OptimumBounds, Options, RunRecord
 from hindsched.bench.shared_types import Policy, Problem, Row
-from hindsched.instances import InputError
-from hindsched.instances.text_files import as_unicode, read_bytes, write_text
-from hindsched.offline.results import Number, Result
+from hindsched.instances.errors import InputError, SelfCheckError, printable
+from hindsched.instances.text_files import as_unicode, read_bytes
+from hindsched.offline.results import Number, Result, Status
 from hindsched.online.loading import source_files, stdout_to_stderr
 
 __all__ = [
@@ -43,7 +48,7 @@ def optimum_job(source: Source, options: Options, folder: Path) -> Job:
         source.family, "offline", "optimum", source.identity, options.solver, options.time_limit_s, *options.solve
     )
     arguments = (source, options, schedule_path(folder, key))
-    return Job(key, f"optimum of {source.name}", _optimum, arguments, group=source.identity)
+    return Job(key, f"optimum of {source.name}", _optimum, arguments, group=source.identity, failed=_failed_optimum)
 
 
 def label_of(policy: Policy) -> str:
@@ -72,7 +77,8 @@ def policy_job(source: Source, policy: Policy, options: Options) -> Job:
     depends_on = (label, content, *values, *named, options.seed, options.check_slots, *family.solved_in_runs(options))
     isolated = ("isolated",) if options.isolated and content else ()  # such rows never stand for other ones
     key = job_key(source.family, "online", "run", source.identity, *depends_on, *isolated)
-    return Job(key, f"{label} on {source.name}", _run, (source, policy, options, files), group=source.identity)
+    arguments = (source, policy, options, files)
+    return Job(key, f"{label} on {source.name}", _run, arguments, group=source.identity, failed=_failed_run)
 
 
 def _source_files(policy: Policy) -> dict[str, bytes]:
@@ -94,18 +100,27 @@ def _files_of_options(values: Sequence[tuple[str, object]]) -> list[bytes]:
 
 
 def _local_policy(policy: Policy, files: Mapping[str, bytes]) -> Policy:
-    """Return a policy whose files exist here: missing or different files are written to a temporary folder."""
+    """Return a policy whose files exist here: missing or different files are written to a private folder."""
     if not files or all(Path(name).is_file() and Path(name).read_bytes() == text for name, text in files.items()):
         return policy
-    digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
     path, _, class_name = policy.rpartition(":")
-    root = Path(tempfile.gettempdir()) / f"hindsched-{os.getuid() if hasattr(os, 'getuid') else 0}-{digest}"
-    for name, text in files.items():
-        file = root / Path(name).relative_to(Path(path).parent)
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not (file.is_file() and file.read_bytes() == text):
-            write_text(file, text.decode())
+    folder = Path(path).parent
+    root = _private_folder(tuple(sorted((str(Path(name).relative_to(folder)), text) for name, text in files.items())))
     return f"{root / Path(path).name}:{class_name}"
+
+
+@cache
+def _private_folder(files: tuple[tuple[str, bytes], ...]) -> Path:
+    """Write files to a new folder that no other user can write to; this process removes it at its end."""
+    root = Path(tempfile.mkdtemp(prefix="hindsched-policy-"))
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    status = root.lstat()
+    if (hasattr(os, "getuid") and status.st_uid != os.getuid()) or stat.S_IMODE(status.st_mode) != 0o700:
+        raise InputError("not a private folder, expected one of this user with mode 0700", file=root)
+    for name, text in files:
+        (root / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (root / name).write_bytes(text)
+    return root
 
 
 def _policy_digest(policy: Policy, family: AnyFamily, files: Mapping[str, bytes]) -> str:
@@ -123,7 +138,7 @@ def _policy_digest(policy: Policy, family: AnyFamily, files: Mapping[str, bytes]
             raise InputError(
                 f"cannot be pickled: {type(error).__name__}", place=f"policy {label_of(policy)}"
             ) from error
-    if policy in (*family.policies(), *family.our_policies()):
+    if _is_built_in(policy, family):
         return ""
     if files:
         return hashlib.sha256(repr([text for _, text in sorted(files.items())]).encode()).hexdigest()
@@ -132,6 +147,10 @@ def _policy_digest(policy: Policy, family: AnyFamily, files: Mapping[str, bytes]
         if spec is not None:
             return source_digest(*map(Path, spec.submodule_search_locations or [str(spec.origin)]))
     return ""
+
+
+def _is_built_in(policy: Policy, family: AnyFamily) -> bool:
+    return isinstance(policy, str) and policy in (*family.policies(), *family.our_policies())
 
 
 def schedule_path(folder: Path, key: str) -> Path:
@@ -225,15 +244,24 @@ def _run(source: Source, policy: Policy, options: Options, files: Mapping[str, b
     with _on(source):
         instance = load_shared(source)
         started = time.monotonic()
-        record = simulate(family, instance, _local_policy(policy, files), options)
+        try:
+            with limited():
+                record = simulate(family, instance, _local_policy(policy, files), options)
+        except SelfCheckError:
+            raise
+        except BaseException as error:
+            if _is_built_in(policy, family) or not _is_of_policy(error):
+                raise
+            message = (
+                str(error.in_file(source.name))
+                if isinstance(error, InputError)
+                else (f"{label} on {source.name}: raised {type(error).__name__}: {error}")
+            )
+            return _failed_run(printable(message), source, policy, options, files)
         runtime_s = time.monotonic() - started
     checked = family.replay(instance, record, f"{label} on {source.name}")
     row = {
-        "kind": "run",
-        **names_of(source, instance),
-        "policy": label,
-        **family.run_values(options),
-        "seed": policy_seed(instance, options),
+        **_head(source, instance, label, options),
         family.value: _json(record.value),
         "limit": _json(record.limit),
         **record.facts,
@@ -243,3 +271,34 @@ def _run(source: Source, policy: Policy, options: Options, files: Mapping[str, b
     if record.optimum is not None:
         row["optimum"] = {**_bounds(record.optimum), "solver": record.optimum.by}
     return row
+
+
+def _head(source: Source, instance: Problem, label: str, options: Options) -> Row:
+    """Return the first entries of the row of a run."""
+    return {
+        "kind": "run",
+        **names_of(source, instance),
+        "policy": label,
+        **family_named(source.family).run_values(options),
+        "seed": policy_seed(instance, options),
+    }
+
+
+def _is_of_policy(error: BaseException) -> bool:
+    """Return whether a user's policy may have raised an error: a child gets no interruption from outside."""
+    return isinstance(error, Exception) or is_child()
+
+
+def _failed_run(message: str, source: Source, policy: Policy, options: Options, files: Mapping[str, bytes]) -> Row:
+    """Return the row of a run that failed: it counts as unfinished, with nothing known about its value."""
+    value = family_named(source.family).value
+    head = _head(source, load_shared(source), label_of(policy), options)
+    return {**head, value: None, "limit": None, "check": None, "runtime_s": None, "failed": message}
+
+
+def _failed_optimum(message: str, source: Source, options: Options, path: Path) -> Row:
+    """Return the row of an optimum whose solver lost its process: nothing is known about it."""
+    names = {"kind": "optimum", **names_of(source, load_shared(source)), "solver": options.solver}
+    unknown = dict.fromkeys(("value", "lower", "upper", "bound", "check", "runtime_s"))
+    known: Row = {"time_limit_s": options.time_limit_s, "status": str(Status.UNKNOWN), "counts": {}}
+    return {**names, **known, **unknown, "failed": message}

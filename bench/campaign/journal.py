@@ -143,6 +143,11 @@ class Journal:
     def __getitem__(self, key: str) -> Row:
         return msgspec.json.decode(self._lines[key], type=Row)
 
+    def failed_rows(self) -> dict[str, Row]:
+        """Return the rows of failed jobs, by key."""
+        rows = ((key, msgspec.json.decode(line, type=Row)) for key, line in self._lines.items() if b'"failed"' in line)
+        return {key: row for key, row in rows if row.get("failed") is not None}
+
     def append(self, row: Row) -> None:
         """Write one row with its ``key``, and wait until it is on the disk.
 

@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hindsched.bench.campaign.engine import Job, run_jobs
+from hindsched.bench.campaign.engine import FailedJobsError, Job, Runs, run_jobs
 from hindsched.bench.campaign.jobs import label_of, optimum_job, policy_job
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.campaign.sources import Source
@@ -20,7 +20,15 @@ from hindsched.instances.errors import InputError
 if TYPE_CHECKING:
     from hindsched.bench.results.columns import Results
 
-__all__ = ["Campaign", "expand_policies", "held_rows", "option_combinations", "results_of_rows", "run_campaign"]
+__all__ = [
+    "Campaign",
+    "expand_policies",
+    "held_rows",
+    "option_combinations",
+    "results_of_rows",
+    "run_all",
+    "run_campaign",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +44,14 @@ class Campaign:
     combinations
         The combinations of options, with the same solver and time limit. Each family uses the options of runs that it
         has.
+    run_limit_s
+        Seconds after which a run of a policy is stopped; None: no limit.
     """
 
     sources: Sequence[Source]
     policies: Sequence[Policy]
     combinations: Sequence[Options]
+    run_limit_s: float | None = None
 
     def __post_init__(self) -> None:
         known: dict[str, str] = {}
@@ -167,7 +178,12 @@ def _for_family(combinations: Sequence[Options], family: str, families: Sequence
 
 
 def run_campaign(
-    campaign: Campaign, folder: Path, *, num_processes: int = 1, dask: str | None = None
+    campaign: Campaign,
+    folder: Path,
+    *,
+    num_processes: int = 1,
+    dask: str | None = None,
+    retries_failed: bool = False,
 ) -> list[tuple[str, Mapping[str, object]]]:
     """Compute the missing rows of a campaign in ``folder``; return all its rows, as `held_rows` does.
 
@@ -179,19 +195,52 @@ def run_campaign(
         Folder of ``runs.jsonl`` and the schedules of the optima.
     num_processes, dask
         As for `hindsched.bench.campaign.engine.run_jobs`.
+    retries_failed
+        Whether to compute failed rows again.
 
     Raises
     ------
     InputError
-        After all other rows are computed, for runs that failed on wrong input.
+        After all other rows are computed, for jobs that failed.
+    SelfCheckError
+        If the checker rejects a schedule.
+    """
+    rows, failure = run_all(campaign, folder, Runs(campaign.run_limit_s, retries_failed), num_processes, dask)
+    if failure is not None:
+        raise failure
+    return rows
+
+
+def run_all(
+    campaign: Campaign,
+    folder: Path,
+    runs: Runs | None,
+    num_processes: int = 1,
+    dask: str | None = None,
+    *,
+    what: str = "campaign",
+) -> tuple[list[tuple[str, Mapping[str, object]]], InputError | None]:
+    """Compute the missing rows of a campaign; return all its rows, and the error of the jobs that failed.
+
+    Raises
+    ------
+    InputError
+        If no run succeeds, or the work cannot go on.
     SelfCheckError
         If the checker rejects a schedule.
     """
     jobs = campaign.jobs_by_source(folder)
+    failure = None
     with Journal(folder) as journal:
         flat = [job for group in jobs for job in group]
-        run_jobs("campaign", flat, journal, num_processes=num_processes, dask=dask)
-        return held_rows(jobs, campaign.sources, journal)
+        try:
+            run_jobs(what, flat, journal, num_processes=num_processes, dask=dask, runs=runs)
+        except FailedJobsError as error:
+            failure = error
+        rows = held_rows(jobs, campaign.sources, journal)
+    if failure is not None and not any(row["kind"] == "run" and row.get("failed") is None for _, row in rows):
+        raise failure
+    return rows, failure
 
 
 def held_rows(

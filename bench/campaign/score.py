@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindsched import instances
-from hindsched.bench.campaign.engine import FailedJobsError, run_jobs
-from hindsched.bench.campaign.jobs import label_of, schedule_path, simulate
+from hindsched.bench.campaign.engine import Runs
+from hindsched.bench.campaign.jobs import label_of, optimum_job, schedule_path, simulate
 from hindsched.bench.campaign.journal import Journal
-from hindsched.bench.campaign.plan import Campaign, held_rows, results_of_rows
+from hindsched.bench.campaign.plan import Campaign, results_of_rows, run_all
 from hindsched.bench.campaign.sources import Source
 from hindsched.bench.family import family_named
 from hindsched.bench.results.columns import GROUP, Results
@@ -64,6 +64,7 @@ def score(
     *,
     num_processes: int = 1,
     dask: str | None = None,
+    runs: Runs | None = None,
 ) -> Score:
     """Solve every instance, run every policy on the same states, check every schedule, and compute ratios.
 
@@ -80,7 +81,7 @@ def score(
     folder
         Folder of ``runs.jsonl``, ``table.csv``, ``ratios.csv``, ``ratios.svg``, ``example.svg`` and the schedules of
         the optima.
-    num_processes, dask
+    num_processes, dask, runs
         As for `hindsched.bench.campaign.engine.run_jobs`.
 
     Raises
@@ -90,16 +91,8 @@ def score(
     SelfCheckError
         If the checker rejects a schedule, or a ratio is below 1.
     """
-    jobs = Campaign(sources, policies, [options]).jobs_by_source(folder)
-    failure = None
-    with Journal(folder) as journal:
-        try:
-            run_jobs("score", [job for group in jobs for job in group], journal, num_processes=num_processes, dask=dask)
-        except FailedJobsError as error:
-            if not any(job.key in journal for group in jobs for job in group[1:]):
-                raise
-            failure = error
-        rows = held_rows(jobs, sources, journal)
+    campaign = Campaign(sources, policies, [options])
+    rows, failure = run_all(campaign, folder, runs, num_processes, dask, what="score")
     results = results_of_rows(rows, folder)
     frame = summary(results.runs)
     files = [folder / Journal.NAME, folder / "table.csv"]
@@ -109,7 +102,7 @@ def score(
     write_text(files[2], csv_text(ratios_of_runs(ratios)))
     if ratios["value"].notna().any():
         files.append(_draw_ratios(ratios, folder / "ratios.svg"))
-        kept = {source.name: schedule_path(folder, group[0].key) for group, source in zip(jobs, sources, strict=True)}
+        kept = {source.name: schedule_path(folder, optimum_job(source, options, folder).key) for source in sources}
         example = _example(ratios, {name for name, path in kept.items() if path.exists()})
         if example is not None:
             source = next(source for source in sources if source.name == example["instance"])

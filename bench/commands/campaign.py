@@ -18,16 +18,20 @@ from hindsched.instances.text_files import write_bytes, write_text
 @click.option(
     "--results", type=options.FOLDER, help="Folder of the results.  [default: results/ and the name of the file]"
 )
+@options.policy_time_limit
 @options.jobs
 @click.option("--dask", metavar="ADDRESS", help="Use the workers of this Dask scheduler.")
 @click.option("--parquet", is_flag=True, help="Also write the rows to runs.parquet at the end.")
+@options.retry_failed
 @options.as_json
 def campaign(
     file: str,
     results: Path | None,
+    policy_time_limit_s: float | None,
     jobs: int,
     dask: str | None,
     parquet: bool,
+    retry_failed: bool,
     as_json: bool,
 ) -> None:
     """Run every policy of a campaign file on each instance, and compare with the hindsight optimum.
@@ -38,6 +42,7 @@ def campaign(
       options.estimator = ["printed"]  # every combination of these is run
       check_slots = 2000               # replay only the first slots of a run
       time_limit_s = 60                # for an optimum
+      policy_time_limit_s = 600        # for a run; without it there is no limit
       [[instances]]                    # points of the paper's experiment
       m = [5, 10]
       n_com = [5, 10, 20]
@@ -50,8 +55,9 @@ def campaign(
 
     Each run and each optimum is one row in runs.jsonl. The same command resumes an interrupted campaign.
     """  # noqa: D301  # click reads the control character
+    from hindsched.bench.campaign.engine import Runs
     from hindsched.bench.campaign.file import read_campaign
-    from hindsched.bench.campaign.plan import results_of_rows, run_campaign
+    from hindsched.bench.campaign.plan import results_of_rows, run_all
     from hindsched.bench.results.print_table import show_table
     from hindsched.bench.results.summary import csv_text, summary
 
@@ -64,7 +70,9 @@ def campaign(
     if parquet and find_spec("pyarrow") is None:
         raise InputError('pyarrow is not installed, expected pip install "hindsched[parquet]"', place="--parquet")
     folder = results if results is not None else Path("results") / Path(file).stem
-    found = results_of_rows(run_campaign(plan, folder, num_processes=jobs, dask=dask), folder)
+    runs = Runs(policy_time_limit_s or plan.run_limit_s, retry_failed)
+    rows, failure = run_all(plan, folder, runs, jobs, dask)
+    found = results_of_rows(rows, folder)
     frame = summary(found.runs)
     written = [folder / Journal.NAME, folder / "table.csv"]
     write_text(written[-1], csv_text(frame))
@@ -76,3 +84,5 @@ def campaign(
         click.echo(
             "Written: " + ", ".join(map(str, written)) + f". For a report with pictures: hindsched report {folder}"
         )
+    if failure is not None:
+        raise failure

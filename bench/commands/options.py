@@ -35,8 +35,10 @@ __all__ = [
     "output",
     "policies",
     "policy_seed",
+    "policy_time_limit",
     "refuse_unused",
     "results",
+    "retry_failed",
     "run_options",
     "solver",
     "time_limit",
@@ -227,6 +229,14 @@ output = click.option(
     metavar="FILE",
     help="Output file.  [default: standard output]",
 )
+policy_time_limit = click.option(
+    "--policy-time-limit",
+    "policy_time_limit_s",
+    type=ABOVE_ZERO,
+    metavar="S",
+    help="Stop a run of a policy after S seconds; its row says so.  [default: no limit]",
+)
+retry_failed = click.option("--retry-failed", is_flag=True, help="Compute the failed rows of the results again.")
 jobs = click.option("--jobs", type=POSITIVE, default=2, help="Number of processes.")
 
 

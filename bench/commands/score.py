@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 )
 @options.solver
 @options.time_limit(60.0)
+@options.policy_time_limit
 @options.jobs
 @click.option("--results", type=options.FOLDER, default=Path("results/score"), help="Folder of the results.")
+@options.retry_failed
 @options.as_json
 def score(
     files: tuple[str, ...],
@@ -42,8 +44,10 @@ def score(
     isolated: bool,
     solver: str,
     time_limit_s: float,
+    policy_time_limit_s: float | None,
     jobs: int,
     results: Path,
+    retry_failed: bool,
     as_json: bool,
     own: Row,
 ) -> None:
@@ -54,6 +58,7 @@ def score(
     rights.
     """
     from hindsched.bench.campaign import score as scoring
+    from hindsched.bench.campaign.engine import Runs
     from hindsched.bench.campaign.sources import from_file
     from hindsched.bench.results.print_table import show_table
 
@@ -77,6 +82,7 @@ def score(
         Options(run=run, solver=solver, time_limit_s=time_limit_s, seed=seed, isolated=isolated),
         results,
         num_processes=jobs,
+        runs=Runs(policy_time_limit_s, retry_failed),
     )
     show_table(found.results, found.table, as_json)
     if not as_json:

@@ -25,9 +25,9 @@ import os, time
 from pathlib import Path
 
 def sleep(folder, number):
-    (Path(folder) / f"{number}-{os.getpid()}.begun").touch()
+    (Path(folder) / f"{number}-{os.getppid()}.begun").touch()
     time.sleep(0.2)
-    return {"number": number, "worker": os.getpid()}
+    return {"number": number, "worker": os.getppid()}
 """
 
 

@@ -1,16 +1,20 @@
 """The campaign engine: each row once, in any number of processes, whatever happens in between."""
 
+import json
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from hindsched.bench.campaign.engine import FailedJobsError, Job, code_digest, run_jobs
+from hindsched.bench.campaign.engine import FailedJobsError, Job, Runs, code_digest, run_jobs
 from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.campaign.processes import limited
 from hindsched.instances import InputError
 
 
@@ -124,7 +128,7 @@ def test_jobs_of_a_group_share_a_process(tmp_path):
         assert len({row["process"] for row in rows[first : first + 4]}) == 1
 
 
-def test_a_long_group_hands_over_what_it_has(tmp_path, monkeypatch):
+def test_a_long_group_hands_over_what_it_has(tmp_path):
     handed = []
 
     class Watching(Journal):
@@ -133,15 +137,13 @@ def test_a_long_group_hands_over_what_it_has(tmp_path, monkeypatch):
             super().append_all(rows)
 
     group = [Job(str(i), str(i), where, (i,), group="one") for i in range(5)]
-    monkeypatch.setattr("hindsched.bench.campaign.engine._MAX_GROUP_S", 0.0)
     with Watching(tmp_path) as journal:
         run_jobs("test", group, journal, num_processes=2)
         assert [journal[str(i)]["number"] for i in range(5)] == list(range(5))
-    assert handed == [1] * 5
+    assert len(handed) > 1
 
 
-def test_the_rest_of_a_long_group_goes_to_the_process_that_holds_what_it_shares(tmp_path, monkeypatch):
-    monkeypatch.setattr("hindsched.bench.campaign.engine._MAX_GROUP_S", 0.0)
+def test_the_rest_of_a_long_group_goes_to_the_process_that_holds_what_it_shares(tmp_path):
     groups = [Job(str(i), str(i), where, (i,), group=str(i // 8)) for i in range(24)]
     with Journal(tmp_path) as journal:
         run_jobs("test", groups, journal, num_processes=2)
@@ -177,11 +179,103 @@ def die(number: int) -> dict[str, int]:
     os._exit(9)
 
 
-def test_a_lost_worker_is_told_in_one_line(tmp_path):
-    with Journal(tmp_path) as journal, pytest.raises(InputError, match="a worker process was lost") as caught:
-        run_jobs("test", [Job(str(i), str(i), die, (i,)) for i in range(4)], journal, num_processes=2)
-    assert not isinstance(caught.value, FailedJobsError)  # no table of what is left
-    assert len(str(caught.value).splitlines()) == 1
+def square_or_die(number: int) -> dict[str, int]:
+    return die(number) if number == 2 else square(number)
+
+
+def failed(message: str, number: int, *_: object) -> dict[str, object]:
+    return {"failed": message, "number": number}
+
+
+def test_a_job_that_ends_its_process_costs_its_own_row_alone(tmp_path):
+    some = [Job(str(i), f"number {i}", square_or_die, (i,), group="one", failed=failed) for i in range(6)]
+    for _ in range(2):  # the same command does not try it again
+        with Journal(tmp_path) as journal:
+            with pytest.raises(FailedJobsError, match=r"^number 2: its process ended with exit code 9$"):
+                run_jobs("test", some, journal, num_processes=2)
+            assert [journal[str(i)].get("square") for i in range(6)] == [0, 1, None, 9, 16, 25]
+            assert journal["2"]["failed"] == "number 2: its process ended with exit code 9"
+    assert len(rows_of(tmp_path)) == 6
+
+
+def rows_of(folder):
+    return [json.loads(line) for line in (folder / "runs.jsonl").read_text().splitlines()]
+
+
+def die_once(number: int, folder: str) -> dict[str, int]:
+    mark = Path(folder) / f"{number}.died"
+    if number % 2 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return square(number)
+
+
+def test_a_process_that_is_lost_once_costs_nothing(tmp_path):
+    some = [Job(str(i), str(i), die_once, (i, str(tmp_path)), failed=failed) for i in range(6)]
+    with Journal(tmp_path / "out") as journal:
+        run_jobs("test", some, journal, num_processes=2)
+        assert [journal[str(i)]["square"] for i in range(6)] == [0, 1, 4, 9, 16, 25]
+
+
+def loop(number: int) -> dict[str, int]:
+    with limited():
+        while number == 1:
+            time.sleep(0.01)
+    return square(number)
+
+
+def test_a_run_beyond_its_limit_is_stopped_and_has_another_try_with_more_time(tmp_path):
+    some = [Job(str(i), str(i), loop, (i,), group="one", failed=failed) for i in range(3)]
+    with Journal(tmp_path) as journal:
+        for limit_s, rows in ((0.5, 3), (0.4, 3), (0.6, 4)):
+            with pytest.raises(FailedJobsError, match=r"^1: not finished after 0\.[56] s$"):
+                run_jobs("test", some, journal, num_processes=1, runs=Runs(limit_s))
+            assert len(rows_of(tmp_path)) == rows
+        assert [journal[str(i)].get("square") for i in range(3)] == [0, None, 4]
+        with pytest.raises(FailedJobsError, match=r"^1: not finished after 0\.1 s$"):
+            run_jobs("test", some, journal, num_processes=1, runs=Runs(0.1, retries_failed=True))
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit, GeneratorExit, BaseException, MemoryError])
+def test_whatever_a_job_raises_costs_its_own_row_alone(tmp_path, raised):
+    some = [Job(str(i), str(i), raise_at_one, (i, raised), failed=failed) for i in range(3)]
+    with Journal(tmp_path) as journal:
+        with pytest.raises(FailedJobsError, match=rf"^1: raised {raised.__name__}$"):
+            run_jobs("test", some, journal, num_processes=1, runs=Runs())
+        assert [journal[str(i)].get("square") for i in range(3)] == [0, None, 4]
+
+
+def raise_at_one(number: int, raised: type[BaseException]) -> dict[str, int]:
+    if number == 1:
+        raise raised
+    return square(number)
+
+
+def test_an_error_of_the_toolkit_ends_the_work_with_its_trace(tmp_path):
+    with Journal(tmp_path) as journal, pytest.raises(ZeroDivisionError) as caught:
+        run_jobs("test", [Job("a", "a", divide, (0,))], journal, runs=Runs())
+    assert "in divide" in str(caught.value.__cause__)
+
+
+def divide(number: int) -> dict[str, float]:
+    return {"inverse": 1 / number}
+
+
+def test_a_process_leaves_no_temporary_file_and_no_process_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with Journal(tmp_path / "out") as journal, pytest.raises(FailedJobsError):
+        run_jobs("test", [Job("a", "a", leave_much_and_die, (str(tmp_path),))], journal, runs=Runs())
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "started"}
+    started = [int(line) for line in (tmp_path / "started").read_text().split()]
+    assert len(started) == 2
+    assert until(lambda: not any(is_alive(process) for process in started))
+
+
+def leave_much_and_die(folder: str) -> dict[str, int]:
+    tempfile.mkdtemp()
+    with (Path(folder) / "started").open("a") as file:
+        file.write(f"{subprocess.Popen(['sleep', '600']).pid}\n")
+    return die(0)
 
 
 def elsewhere(number: int) -> dict[str, int]:

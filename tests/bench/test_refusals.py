@@ -294,7 +294,7 @@ def test_a_time_out_is_a_result(hindsched, folder, chance):
 
 
 def test_a_seed_that_no_row_can_keep_is_refused_at_once(hindsched, folder, monkeypatch):
-    monkeypatch.setattr("hindsched.bench.campaign.score.run_jobs", lambda *_, **__: pytest.fail("at work"))
+    monkeypatch.setattr("hindsched.bench.campaign.plan.run_jobs", lambda *_, **__: pytest.fail("at work"))
     monkeypatch.setattr("hindsched.bench.coupled.family.run_policy", lambda *_, **__: pytest.fail("at work"))
     for arguments in (("score",), ("simulate", "5.json"), ("generate",)):
         code, out, err = hindsched(*arguments, "--seed", 2**63)

@@ -1,0 +1,436 @@
+"""Calls in child processes: a call that ends, blocks or exhausts its process costs only its own result.
+
+A child is started with the module path of this process, but without the current folder in front: a file ``random.py``
+there is not imported. It has a process group and a folder for temporary files of its own, so that nothing is left when
+it is killed. It ends when its parent ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from math import inf
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from hindsched.bench.progress import announce_compilation
+from hindsched.instances.errors import InputError
+
+__all__ = ["Child", "Lost", "call_in_child", "call_in_children", "is_child", "limited"]
+
+T = TypeVar("T")
+
+#: The program of a child; its arguments are the module path, the descriptor of its connection, and those of `_main`.
+_PROGRAM = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from hindsched.bench.campaign.processes import _main
+_main(int(sys.argv[2]), *json.loads(sys.argv[3]))
+"""
+#: Share of the free memory that a child may use: Python then raises MemoryError before the machine runs out of it.
+_MEMORY_SHARE = 0.9
+
+
+class Lost(NamedTuple):
+    """What happened to a call that returned nothing.
+
+    Parameters
+    ----------
+    why
+        The end of a sentence that begins with the call.
+    may_recover
+        Whether the cause may lie outside the call, so that another attempt makes sense.
+    limit_s
+        The limit that the call did not keep; None: another cause.
+    """
+
+    why: str
+    may_recover: bool = False
+    limit_s: float | None = None
+
+
+class Child(Generic[T]):
+    """A process that calls a function on each of several items, in order.
+
+    Parameters
+    ----------
+    announces
+        Whether it announces compilation.
+
+    Raises
+    ------
+    InputError
+        If the process cannot start.
+    """
+
+    def __init__(self, *, announces: bool = False) -> None:
+        self.items: deque[T] = deque()
+        #: Whether the process has ended.
+        self.has_ended = False
+        self._has_started = False
+        self._spent_s = 0.0
+        self._since: float | None = None
+        self._scratch = tempfile.mkdtemp(prefix="hindsched-")
+        self.connection, theirs = Pipe()
+        with theirs:
+            start = (os.getpid(), self._scratch, announces)
+            arguments = [json.dumps(_import_path()), str(theirs.fileno()), json.dumps(start)]
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-P", "-c", _PROGRAM, *arguments],
+                    stdin=subprocess.DEVNULL,
+                    stdout=_standard_error(),
+                    pass_fds=[theirs.fileno()],
+                    env=os.environ | {"TMPDIR": self._scratch},
+                    process_group=0,
+                )
+            except OSError as error:
+                os.rmdir(self._scratch)
+                raise InputError(f"a worker process cannot start: {error.strerror}") from None
+
+    def give(self, function: Callable[[T], Any], items: Sequence[T], max_s: float) -> None:
+        """Let the process call a function on items, for at most ``max_s`` seconds and at least once."""
+        import cloudpickle
+
+        self.items = deque(items)
+        self._spent_s, self._since = 0.0, None
+        with suppress(OSError):  # it has ended, which is noticed when its results are received
+            self.connection.send_bytes(cloudpickle.dumps((function, list(items), max_s)))
+
+    def remaining_s(self, limit_s: float) -> float:
+        """Return how long the present call may still take; infinite if no part with a limit is running."""
+        return inf if self._since is None else limit_s - self._spent_s - (time.monotonic() - self._since)
+
+    def receive(self) -> Iterator[tuple[T, Any] | None]:
+        """Yield the results that have arrived, each with its item; at the end of the items or the process, None.
+
+        Raises
+        ------
+        InputError
+            If the process could not start.
+        Exception
+            What the function raised.
+        """
+        try:
+            while self.connection.poll():
+                kind, *content = pickle.loads(self.connection.recv_bytes())
+                self._has_started = True
+                if kind == "clock":
+                    self._count(content[0])
+                elif kind == "result":
+                    self._spent_s, self._since = 0.0, None
+                    yield self.items.popleft(), content[0]
+                elif kind == "raise":
+                    break
+                elif kind == "done":
+                    yield None
+                    return
+            else:
+                return
+        except (EOFError, ConnectionError, pickle.UnpicklingError):
+            code = self.end()
+            if not self._has_started:
+                raise InputError("a worker process cannot start: too little memory, or too many processes") from None
+            if self.items:
+                yield self.items.popleft(), Lost(f"its process {_how_it_ended(code)}", may_recover=True)
+            yield None
+        else:
+            raise content[0] from RuntimeError(content[1])
+
+    def _count(self, runs: bool) -> None:
+        now = time.monotonic()
+        if self._since is not None:
+            self._spent_s += now - self._since
+        self._since = now if runs else None
+
+    def end(self) -> int:
+        """Kill the process and what it started, remove its temporary files, and return its exit code."""
+        if not self.has_ended:
+            self.has_ended = True
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            self.connection.close()
+            shutil.rmtree(self._scratch, ignore_errors=True)
+        return self._process.wait()
+
+
+def _how_it_ended(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    return f"was ended by {name}" + (", as when memory runs out" if -code == signal.SIGKILL else "")
+
+
+def call_in_children(
+    function: Callable[[T], Any],
+    groups: Sequence[Sequence[T]],
+    num_children: int,
+    *,
+    limit_s: float | None = None,
+    max_group_s: float = inf,
+    kept: list[Child[Any]] | None = None,
+    announces: bool = False,
+) -> Iterator[list[tuple[T, Any]]]:
+    """Call a function on every item of several groups in child processes; yield items with their results.
+
+    Parameters
+    ----------
+    function
+        A picklable function.
+    groups
+        The items of a group are computed in order in one process.
+    num_children
+        Number of processes.
+    limit_s
+        Most seconds of the parts of a call that are `limited`; None: no limit.
+    max_group_s
+        After this time a group is left unfinished, and its other items have no result.
+    kept
+        Idle children, which are used and stay alive; None: all children end.
+    announces
+        Whether the first child announces compilation.
+
+    Yields
+    ------
+    list
+        Pairs of an item and what the function returned, or `Lost`.
+
+    Raises
+    ------
+    Exception
+        What the function raised.
+    """
+    waiting = deque(list(group) for group in groups)
+    idle: list[Child[T]] = [] if kept is None else kept
+    busy: list[Child[T]] = []
+    try:
+        while waiting or busy:
+            while waiting and len(busy) < num_children:
+                child = _taken(idle) or Child[T](announces=announces)
+                announces = False
+                busy.append(child)
+                child.give(function, waiting.popleft(), max_group_s)
+            left_s = inf if limit_s is None else min(child.remaining_s(limit_s) for child in busy)
+            wait([child.connection for child in busy], None if left_s == inf else max(0.0, left_s))
+            results: list[tuple[T, Any]] = []
+            for child in busy.copy():
+                is_free = False
+                for result in child.receive():
+                    if result is None:
+                        is_free = True
+                    else:
+                        results.append(result)
+                if not is_free and limit_s is not None and child.remaining_s(limit_s) <= 0:
+                    results.append((child.items.popleft(), Lost(f"not finished after {limit_s:g} s", limit_s=limit_s)))
+                    child.end()
+                    is_free = True
+                if is_free:
+                    busy.remove(child)
+                    if not child.has_ended:
+                        idle.append(child)
+                    elif child.items:
+                        waiting.appendleft(list(child.items))
+            if results:
+                yield results
+    finally:
+        for child in [*busy, *(idle if kept is None else ())]:
+            child.end()
+
+
+def _taken(idle: list[Child[T]]) -> Child[T] | None:
+    try:
+        return idle.pop()  # threads of a Dask worker share the list
+    except IndexError:
+        return None
+
+
+def call_in_child(function: Callable[..., T], *arguments: object) -> T:
+    """Return what a function returns in a child process.
+
+    Raises
+    ------
+    InputError
+        If the process ends instead.
+    Exception
+        What the function raises.
+    """
+    for results in call_in_children(_apply, [[(function, arguments)]], 1):
+        ((_, result),) = results
+        if isinstance(result, Lost):
+            raise InputError(result.why)
+        found: T = result
+        return found
+    raise AssertionError("one item has one result")
+
+
+def _apply(call: tuple[Callable[..., T], tuple[object, ...]]) -> T:
+    function, arguments = call
+    return function(*arguments)
+
+
+def _import_path() -> list[str]:
+    """Return the module path for a child: the current folder, which Python puts in front, comes last."""
+    root = Path(__file__).resolve().parents[2]
+    is_implicit = bool(sys.path) and sys.path[0] in ("", os.getcwd()) and not sys.flags.safe_path
+    if not is_implicit or root == Path.cwd().resolve():  # a checkout of this package is trusted
+        return sys.path
+    return [*sys.path[1:], os.getcwd()]
+
+
+def _standard_error() -> int:
+    try:
+        os.fstat(2)
+    except OSError:
+        return subprocess.DEVNULL
+    return 2
+
+
+# -- in the child --------------------------------------------------------------------------------------------------
+
+
+class _Parent:
+    """The connection of a child to its parent."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._connection = Connection(descriptor)
+        self._lock = threading.Lock()
+        self._is_limited = False
+        self._compiling = 0
+
+    def send(self, *message: object) -> None:
+        """Send a message from any thread."""
+        with self._lock:
+            self._connection.send_bytes(pickle.dumps(message))
+
+    def receive(self) -> bytes:
+        """Return the next message."""
+        return self._connection.recv_bytes()
+
+    def limit(self, is_limited: bool) -> None:
+        """Start or stop the clock of the call."""
+        self._is_limited = is_limited
+        self._compiling = 0
+        self.send("clock", is_limited)
+
+    def compile(self, change: int) -> None:
+        """Stop the clock while machine code is compiled."""
+        self._compiling += change
+        if self._is_limited:
+            self.send("clock", self._compiling == 0)
+
+
+_parent: _Parent | None = None
+
+
+def is_child() -> bool:
+    """Return whether this process is a child that runs jobs."""
+    return _parent is not None
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Count the time of a block towards the limit of the call, without the compilation of machine code."""
+    if _parent is None:
+        yield
+        return
+    _parent.limit(True)
+    try:
+        yield
+    finally:
+        _parent.limit(False)
+
+
+def _main(descriptor: int, owner: int, scratch: str, announces: bool) -> None:
+    global _parent  # noqa: PLW0603  # a process has one parent
+    _parent = parent = _Parent(descriptor)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    threading.Thread(target=_end_with, args=(owner, scratch), daemon=True).start()
+    _limit_memory()
+    if announces:
+        announce_compilation()
+    _stop_clock_in_compilation(parent)
+    parent.send("ready")
+    with suppress(EOFError, OSError):
+        while True:
+            content = parent.receive()
+            started = time.monotonic()
+            try:
+                function, items, max_s = pickle.loads(content)
+            except Exception as error:
+                refused = InputError(f"a job cannot be loaded by its process: {type(error).__name__}: {error}")
+                parent.send("raise", refused, traceback.format_exc())
+                continue
+            for item in items:
+                parent.send(*_answer(function, item))
+                if time.monotonic() - started >= max_s:
+                    break
+            parent.send("done")
+    _end(scratch)
+
+
+def _answer(function: Callable[[T], Any], item: T) -> tuple[Any, ...]:
+    try:
+        return "result", function(item)
+    except MemoryError:
+        return "result", Lost("raised MemoryError", may_recover=True)
+    except Exception as error:
+        text = traceback.format_exc()
+        with suppress(Exception):
+            pickle.loads(pickle.dumps(error))
+            return "raise", error, text
+        return "raise", RuntimeError(str(error)), text
+    except BaseException as error:
+        return "result", Lost(f"raised {type(error).__name__}")
+
+
+def _end_with(owner: int, scratch: str) -> None:
+    """End this process within a second of its parent."""
+    while os.getppid() == owner:
+        time.sleep(1.0)
+    _end(scratch)
+
+
+def _end(scratch: str) -> None:
+    shutil.rmtree(scratch, ignore_errors=True)
+    os.killpg(0, signal.SIGKILL)
+
+
+def _limit_memory() -> None:
+    """Let this process run out of memory before others do, where the system can."""
+    with suppress(OSError, ValueError, ImportError, StopIteration):
+        import resource
+
+        Path("/proc/self/oom_score_adj").write_text("1000")
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")) << 10
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        most = int(free * _MEMORY_SHARE)
+        resource.setrlimit(resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def _stop_clock_in_compilation(parent: _Parent) -> None:
+    from numba.core import event
+
+    class Listener(event.Listener):  # type: ignore[misc]
+        def on_start(self, _: object) -> None:
+            parent.compile(1)
+
+        def on_end(self, _: object) -> None:
+            parent.compile(-1)
+
+    event.register("numba:compile", Listener())
