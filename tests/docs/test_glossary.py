@@ -15,12 +15,12 @@ TERMS = re.findall(r"^- \*\*(.+?)\*\*(?: \((.+?)\))?: (.+)$", PAGE, re.MULTILINE
 COMMON_WORDS = """
 agreement aim algorithm answer api application arguments array ascent assignment backends background base batsim bench
 bit bitsets block bootstrap box branching budget build building burst cache call candidate canvas capacities case cell
-charge checking child cli clock code columns command communication compact compaction comparison compile compiled
-compiling complement composition compression computation compute confirmation constants context copying core count
-counter coupled criteria curves dask data deadlines decision delay delayed delimited dgs dict dmd domains drawn draws
-earliest ecdf ends engine entry error estimate evaluation event exact example exchange execution expansion experiment
-export facts failed failures fcfs feasibility feasible figure file findings flow formatting formulation from frozen
-futures gantt general generate generated given graph greedy grid group habits handover heaps heuristic hindsched
+charge checking child cli clock cluster code columns command communication compact compaction comparison compile
+compiled compiling complement composition compression computation compute confirmation constants context copying core
+count counter coupled criteria curves dask data deadlines decision delay delayed delimited dgs dict dmd domains drawn
+draws earliest ecdf ends engine entry error estimate evaluation event exact example exchange execution expansion
+experiment export facts failed failures fcfs feasibility feasible figure file findings flow formatting formulation from
+frozen futures gantt general generate generated given graph greedy grid group habits handover heaps heuristic hindsched
 history horizon hour html ilp import imported inf input instance interval job journal json known kth largest late
 leaderboard least ledger lengths level limit linear load loading log lost lower luck malformed markdown matching matrix
 meaning means measure memory metrics migrating milp mix model modes momentum name native needs never noisy notebook
