@@ -133,6 +133,12 @@ def _samples(text: str, gap_s: float | str | Seconds | None, time_unit: TimeUnit
         held = held[key]
     if not isinstance(held, list) or len(held) < 2:
         raise InputError("expected a list of at least two samples")
+    values: list[int] = []
+    for i, value in enumerate(held):
+        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 and value % 1 == 0:
+            values.append(int(value))
+        else:
+            raise InputError(f"{quoted(value)}, expected 0 or 1, or a count", place=f"sample {i}")
     gap_key = ""
     if gap_s is not None:
         step = to_length(gap_s, "gap")
@@ -143,12 +149,6 @@ def _samples(text: str, gap_s: float | str | Seconds | None, time_unit: TimeUnit
         step = gap_in_seconds(to_length(gap, gap_key), gap_key)
     start_key, start = _only(facts, _STARTS)
     begin = 0 if start is None else _begin(start, start_key, time_unit)
-    values: list[int] = []
-    for i, value in enumerate(held):
-        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 and value % 1 == 0:
-            values.append(int(value))
-        else:
-            raise InputError(f"{quoted(value)}, expected 0 or 1, or a count", place=f"sample {i}")
     dates: list[Seconds] = [begin + i * step for i in range(len(values))]
     since = "start at 0 s" if start is None else f"start {excerpt(start)}"
     used = (key, start_key, "metadata", *((gap_key,) if gap_s is None else ()))

@@ -17,7 +17,7 @@ from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Interval, Presence, Seconds, simplest
 from hindsched.instances.traces.delimited import SEPARATORS, Candidate, first_lines
 from hindsched.instances.traces.parsing import excerpt, read_lines
-from hindsched.instances.traces.times import TimeUnit, plain_name, to_times
+from hindsched.instances.traces.times import TimeUnit, plain_name, seconds, to_times
 from hindsched.instances.traces.trace import Trace
 
 __all__ = [
@@ -47,8 +47,8 @@ _ABSENT_WORDS = {word for word in _ABSENT if "_" not in word} | {"not"}
 #: Known names of columns by their content, in small letters with ``_`` between words and without a unit of time.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "date": (
-        *("date", "time", "timestamp", "datetime", "date_time", "ts", "epoch"),
-        *("unix_time", "unixtime", "unix_timestamp", "time_stamp"),
+        *("date", "time", "timestamp", "datetime", "date_time", "ts", "epoch", "unix", "utc", "time_utc"),
+        *("unix_time", "unixtime", "unix_timestamp", "time_stamp", "timestamp_utc", "date_utc", "datetime_utc"),
     ),
     "availability": (
         "availability",
@@ -333,7 +333,7 @@ def find_samples(lines: Sequence[str], columns: Mapping[str, str]) -> Candidate 
     known = {kind: ", ".join(COLUMNS[kind][:3]) for kind in COLUMNS}
     return (
         f"no line names columns of a date ({known['date']}, ...) and of an availability ({known['availability']}, ...) "
-        f"or a count ({known['count']}, ...)"
+        f"or a count ({known['count']}, ...); --columns names others"
     )
 
 
@@ -375,6 +375,9 @@ class _Table:
                     seen[i].add(cells[column])
             nodes = [column for i, column in enumerate(nodes) if len(seen[i]) > 1] or nodes[:1]
         self.node = self._only("node", nodes) if nodes else None
+        self.is_node_named = "node" in columns
+        used = {self.date, self.value, self.node}
+        self.unused = [i for i, name in enumerate(head.names) if i not in used and name]
         self.meaning = meaning_of(one_means, head.names[self.value])
         if self.is_count:
             expect_counts_of_available(head.names[self.value], one_means)
@@ -398,10 +401,15 @@ class _Table:
         texts: list[str] = []
         owners: list[str] = []
         values: list[int] = []
+        others: dict[int, list[str]] = {}
         for number, cells in self.head.rows(self.lines):
+            if not numbers:
+                others = {i: [] for i in self.unused if cells[i] and seconds(cells[i]) is None}
             numbers.append(number)
             texts.append(cells[self.date])
             values.append(self._value(cells[self.value], number))
+            for i, kept in others.items():
+                kept.append(cells[i])
             if self.node is not None:
                 owners.append(cells[self.node])
                 if not owners[-1]:
@@ -413,23 +421,48 @@ class _Table:
         for i, time in enumerate(times):
             dates, mine = rows.setdefault(owners[i] if owners else name, ([], []))
             if dates and time <= dates[-1]:
+                unused = [self.head.names[column] for column in self.unused]
+                hint = f" (for several nodes, --columns node={unused[0]})" if unused and self.node is None else ""
                 raise InputError(
-                    f"date {excerpt(texts[i])}, expected a date after the previous one", place=f"line {numbers[i]}"
+                    f"date {excerpt(texts[i])}, expected a date after the previous one{hint}",
+                    place=f"line {numbers[i]}",
                 )
             dates.append(time)
             mine.append(values[i])
+        if not self.is_node_named:
+            for column, cells in others.items():
+                self._expect_one_series(column, cells, owners or [name] * len(times), times)
         self.findings = self._describe(description, [median_step(dates) for dates, _ in rows.values()])
         if self.is_count:
             return {k: row for node, pair in rows.items() for k, row in counted(node, *pair).items()}
         ones = int(self.meaning is Meaning.AVAILABLE)
         return {node: from_samples(dates, [value == ones for value in mine]) for node, (dates, mine) in rows.items()}
 
+    def _expect_one_series(
+        self, column: int, cells: Sequence[str], owners: Sequence[str], times: Sequence[Seconds]
+    ) -> None:
+        """Refuse a column that is not used, if its values take turns: the samples of each may be those of a node."""
+        by_owner: dict[str, dict[str, list[Seconds]]] = {}
+        for cell, owner, time in zip(cells, owners, times, strict=True):
+            by_owner.setdefault(owner, {}).setdefault(cell, []).append(time)
+        for series in by_owner.values():
+            if len(series) < 2 or any(len(dates) < 2 for dates in series.values()):
+                continue
+            step = median_step(sorted(date for dates in series.values() for date in dates))
+            if all(median_step(dates) > LONGEST_STEP * step for dates in series.values()):
+                shown = " and ".join(map(excerpt, list(series)[:2]))
+                column_name = self.head.names[column]
+                raise InputError(
+                    f"column {excerpt(column_name)} may be the node: its values, such as {shown}, take turns; expected "
+                    f"the node by --columns node={column_name}, or the column left out",
+                    place=self.place,
+                )
+
     def _describe(self, times: str, steps: Sequence[Seconds]) -> tuple[str, ...]:
         """Return what was taken for what."""
         names = self.head.names
         kind = "count of available machines" if self.is_count else "availability"
-        used = {self.date, self.value, self.node}
-        unused = [name for i, name in enumerate(names) if i not in used and name]
+        unused = [names[i] for i in self.unused]
         return (
             f"samples, separator {SEPARATORS[self.head.separator]}",
             f"time {excerpt(names[self.date])}: {times}",

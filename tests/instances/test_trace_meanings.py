@@ -142,12 +142,13 @@ def test_keys_of_json_samples_may_name_units(write):
         ({"gap_s": 5, "start": 20230215}, "start: '20230215' has several meanings, expected a date and time"),
         ({"gap_s": 5, "gap_seconds": 6}, "gap_s 5 and gap_seconds 6, expected one of them"),
         ({"gap_s": 5, "metadata": {"gap_s": 6}}, "gap_s 5 and gap_s 6, expected one of them"),
-        ({"gap_s": 5, "trace": [0, 1]}, "lists under 'trace' and 'data', expected one list of samples"),
+        ({"gap_s": 5, "trace": [0, 1]}, "lists under 'data' and 'trace', expected one list of samples"),
+        ({"data": [{"time": 5, "up": 1}] * 2}, 'sample 0: {"time":5,"up":1}, expected 0 or 1, or a count'),
         ({"format": "coupled/1"}, "a file of format 'coupled/1', expected a trace"),
     ],
 )
 def test_ambiguous_json_is_refused(write, facts, message):
-    assert refusal(write("z.json", json.dumps({**facts, "data": [1, 0]}))).startswith(message)
+    assert refusal(write("z.json", json.dumps({"data": [1, 0], **facts}))).startswith(message)
 
 
 @pytest.mark.parametrize("value", [True, False])
@@ -284,6 +285,22 @@ def test_columns_that_may_be_the_same_are_refused(write, text, message):
 def test_an_option_decides_between_columns(write):
     path = write("z.csv", "time,zone,host,up\n0,a,x,1\n0,b,y,1\n9,a,x,1\n9,b,y,1\n")
     assert read(path, columns={"node": "host"}).nodes == ("x", "y")
+
+
+@pytest.mark.parametrize("turns", ["ababab", "abcabcabc"])
+def test_a_column_whose_values_take_turns_is_not_passed_over(write, turns):
+    rows = "".join(f"{300 * i},{pod},{i % 2}\n" for i, pod in enumerate(turns))
+    path = write("z.csv", f"time,pod,up\n{rows}")
+    assert refusal(path).startswith("line 1: column 'pod' may be the node: its values, such as 'a' and 'b', take turns")
+    assert read(path, columns={"node": "pod"}).nodes == tuple(sorted(set(turns)))
+
+
+@pytest.mark.parametrize("column", ["aaabbb", "aabbaa", "abcdef", "aaaaab", "123123"])
+def test_other_columns_are_passed_over_and_said(write, column):
+    rows = "".join(f"{300 * i},{cell},{i % 2}\n" for i, cell in enumerate(column))
+    trace = read(write("z.csv", f"time,pod,up\n{rows}"))
+    assert trace.nodes == ("z",)
+    assert "columns not used: 'pod'" in trace.summary
 
 
 # ------------------------------------------------------------------------------------------------ the meaning of values
