@@ -8,7 +8,7 @@ New users wait for compilation, so this module compiles nothing twice:
 - Processes that start together would compile the same kernels. Here the first one compiles a kernel, and the others
   wait and load its code.
 
-Numba's cache on disk has three weaknesses, which this module removes:
+Numba's cache on disk has four weaknesses, which this module removes:
 
 - Numba checks only the file of a function, although the code contains the functions that it calls. Here the folder of
   the code is named by a digest of all sources, of this module and of the compiler's version. After a change the code
@@ -17,6 +17,8 @@ Numba's cache on disk has three weaknesses, which this module removes:
   or worse. Here each file ends with a digest of its content; a file that does not match is compiled again.
 - Two processes may write different code under the same name. Here each file contains the signature that it was compiled
   for, and a file with another signature is ignored.
+- The files are pickles: who can write them can run code as the user who loads them. Here a folder that other users can
+  write to is refused, and new folders have mode 0700.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -38,6 +41,8 @@ from numba import njit
 from numba.core import caching
 from numba.core import config as numba_config
 from numba.core import types as numba_types
+
+from hindsched.instances.errors import InputError
 
 __all__ = ["LOGGER", "folder_name", "inlined", "kernel", "sources_of"]
 
@@ -189,18 +194,72 @@ def _digest(source: Path) -> bytes:
 def _cache_folder(file: Path) -> Path | None:
     folder = folder_name(file)
     user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
-    for parent in (config.CACHE_DIR, file.parent / "__pycache__", user / "hindsched"):
-        if parent and _is_writable(Path(parent) / folder):
-            return Path(parent) / folder
+    beside = file.parent / "__pycache__"
+    for parent in (config.CACHE_DIR, beside, user / "hindsched"):
+        if not parent:
+            continue
+        place = Path(parent).resolve() / folder
+        try:
+            if _is_usable(place, is_beside_sources=parent == beside):
+                return place
+        except InputError as error:
+            if parent == config.CACHE_DIR:
+                raise
+            logging.getLogger(LOGGER).warning("%s", error)
     return None
 
 
-def _is_writable(folder: Path) -> bool:
+def _is_usable(folder: Path, *, is_beside_sources: bool) -> bool:
+    """Return whether this user can write to a cache folder, which is made if necessary, and no other user owns it.
+
+    Who can write beside the sources can change the sources themselves, so only the folder itself counts there.
+
+    Raises
+    ------
+    InputError
+        For a folder that other users can write to.
+    """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if is_beside_sources:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        for place in reversed(folder.parents):
+            place.mkdir(mode=0o700, exist_ok=True)
+        if not (is_beside_sources or _is_own(folder.parent, is_parent=True)):
+            return False
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return _is_own(folder, is_parent=False) and os.access(folder, os.W_OK)
     except OSError:
         return False
-    return os.access(folder, os.W_OK)
+
+
+def _is_own(folder: Path, *, is_parent: bool) -> bool:
+    """Return whether a folder belongs to this user or root; an `InputError` says that others can write to it."""
+    if not hasattr(os, "getuid"):
+        return True
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode):  # a link is not followed: who made it can change it
+        return False
+    mode = stat.S_IMODE(status.st_mode)
+    is_open = mode & stat.S_IWOTH or (mode & stat.S_IWGRP and not _is_private_group(status.st_gid))
+    if is_open and not (is_parent and mode & stat.S_ISVTX):  # in a sticky folder others cannot replace ours
+        raise InputError(
+            f"other users can write to this folder of machine code (mode {mode:04o}), which can run their code: "
+            "empty it and make it yours (chmod 700), or name another folder in NUMBA_CACHE_DIR",
+            file=folder,
+        )
+    return status.st_uid in (os.getuid(), 0)
+
+
+def _is_private_group(group: int) -> bool:
+    """Return whether a group has this user's name and no other member, as it is usual with the umask 002."""
+    import grp  # noqa: PLC0415  # both exist on Unix only
+    import pwd  # noqa: PLC0415
+
+    try:
+        name, found = pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(group)
+    except KeyError:  # the user or the group has no entry
+        return False
+    return found.gr_name == name and set(found.gr_mem) <= {name}
 
 
 def _cache_of(function: Callable[..., Any], folder: Path) -> Any:

@@ -3,18 +3,21 @@
 import ast
 import importlib
 import importlib.util
+import logging
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 from filelock import FileLock
 from numba.core.errors import TypingError
 
-from hindsched.instances import compiling
+from hindsched.instances import InputError, compiling
 
 HOME = Path(compiling.__file__).parents[1]
 
@@ -229,10 +232,124 @@ def test_a_failed_compilation_releases_the_lock(load: Load, tmp_path: Path) -> N
 
 
 def test_nothing_is_cached_without_a_writable_folder(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiling, "_is_writable", lambda folder: False)
+    monkeypatch.setattr(compiling, "_is_usable", lambda folder, is_beside_sources: False)
     for _ in range(2):
         module = load()
         assert (module.twice(3), hits(module.twice)) == (5, 0)
+
+
+# ------------------------------------------------------------------------------ folders that others can write to
+
+PLANTED = """
+import pickle, sys
+from hashlib import sha256
+from pathlib import Path
+
+
+class Attack:
+    def __reduce__(self):
+        return exec, (f"open({sys.argv[2]!r}, 'w').close()",)
+
+
+for file in Path(sys.argv[1]).rglob("*.nb?"):
+    content = pickle.dumps(Attack())
+    file.write_bytes(content + sha256(content).digest())
+"""
+
+
+def planted(folder: Path, mark: Path) -> None:
+    """Replace all files of a cache by pickles that write a file when they are loaded."""
+    subprocess.run([sys.executable, "-c", PLANTED, str(folder), str(mark)], check=True)
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="no modes of files")
+@pytest.mark.parametrize("mode", [0o777, 0o757, 0o702])
+def test_a_cache_that_others_can_write_to_is_refused_before_it_is_loaded(load: Load, tmp_path: Path, mode: int) -> None:
+    load()
+    planted(tmp_path / "code", tmp_path / "attacked")
+    (tmp_path / "code").chmod(mode)
+    with pytest.raises(InputError) as caught:
+        load()
+    assert str(caught.value).startswith(f"{tmp_path}/code: other users can write to this folder")
+    assert f"(mode {mode:04o})" in str(caught.value)
+    assert "NUMBA_CACHE_DIR" in str(caught.value)
+    assert not (tmp_path / "attacked").exists()
+    (tmp_path / "code").chmod(0o700)
+    load()  # the attack of this test works where nothing is refused
+    assert (tmp_path / "attacked").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="no modes of files")
+def test_an_open_folder_inside_is_refused_too(load: Load, tmp_path: Path) -> None:
+    load()
+    (folder,) = (tmp_path / "code").glob("user_of_a_test-*")
+    assert folder.stat().st_mode & 0o777 == 0o700
+    folder.chmod(0o707)
+    with pytest.raises(InputError, match=re.escape(f"{folder}: other users can write")):
+        load()
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="no modes of files")
+def test_other_places_that_are_open_are_passed_over_with_one_line(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(compiling.config, "CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
+    monkeypatch.setattr(logging.getLogger(compiling.LOGGER), "disabled", False)
+    load()
+    (folder,) = (tmp_path / "sources/__pycache__").glob("user_of_a_test-*")
+    planted(folder, tmp_path / "attacked")
+    folder.chmod(0o777)
+    module = load()
+    assert module.twice(3) == 5
+    (said,) = [record.getMessage() for record in caplog.records if "other users" in record.getMessage()]
+    assert said.startswith(f"{folder}: other users can write to this folder of machine code (mode 0777)")
+    assert not (tmp_path / "attacked").exists()
+    assert len(list((tmp_path / "user/hindsched").glob("user_of_a_test-*"))) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="no modes of files")
+def test_folders_of_ones_own_are_used_with_any_umask(load: Load, tmp_path: Path) -> None:
+    (tmp_path / "sticky").mkdir()
+    (tmp_path / "sticky").chmod(0o1777)
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    before = os.umask(0o002)
+    try:
+        for umask, place in ((0o002, "two"), (0o000, "zero/deeper"), (0o002, "sticky"), (0o002, "link")):
+            os.umask(umask)
+            compiling.config.CACHE_DIR = str(tmp_path / place)  # load() restores it
+            load()
+            assert hits(load().twice) == 1
+            (folder,) = (tmp_path / place).glob("user_of_a_test-*")
+            assert folder.stat().st_mode & 0o777 == 0o700
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give folders away")
+def test_a_folder_of_another_user_is_passed_over(load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load()
+    (folder,) = (tmp_path / "code").glob("user_of_a_test-*")
+    planted(folder, tmp_path / "attacked")
+    for place in (folder, tmp_path / "code"):
+        os.chown(place, 12_345, 12_345)
+        assert load().twice(3) == 5
+        assert not (tmp_path / "attacked").exists()
+        os.chown(place, 0, 0)
+    link = folder.with_name("elsewhere")
+    folder.rename(link)
+    folder.symlink_to(link, target_is_directory=True)
+    assert load().twice(3) == 5
+    assert not (tmp_path / "attacked").exists()
+
+
+def test_a_group_is_private_only_with_its_users_name_and_no_other_member(monkeypatch: pytest.MonkeyPatch) -> None:
+    grp, pwd = pytest.importorskip("grp"), pytest.importorskip("pwd")
+    monkeypatch.setattr(pwd, "getpwuid", lambda number: SimpleNamespace(pw_name="ada"))
+    for name, members, expected in (("ada", [], True), ("ada", ["ada"], True), ("ada", ["bob"], False), ("lab", [], 0)):
+        monkeypatch.setattr(grp, "getgrgid", lambda _, n=name, m=members: SimpleNamespace(gr_name=n, gr_mem=m))
+        assert compiling._is_private_group(7) == bool(expected)
 
 
 # ---------------------------------------------------------------------------------- completeness of the digest
