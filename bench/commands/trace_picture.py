@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from hindsched.instances.errors import printable
 from hindsched.instances.intervals import Interval, Presence, Seconds
+from hindsched.instances.text_files import as_unicode
 from hindsched.instances.traces.times import short, to_text
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ def explain(trace: Trace, nodes: Sequence[str]) -> Iterator[str]:
     shown = list(nodes[:MOST_NODES])
     rows = [trace.intervals[trace.nodes.index(node)] for node in shown]
     begin, end = min(row[0].start for row in rows), max(row[-1].stop for row in rows)
-    width = min(24, max(map(len, shown)))
+    width = max(len(_cut(node, 24)) for node in shown)
     yield ""
     for node, row in zip(shown, rows, strict=True):
         signs = (_SIGNS[sign][0] for sign in _signs(row, begin, end, _CHARACTERS))
@@ -59,7 +61,7 @@ def explain(trace: Trace, nodes: Sequence[str]) -> Iterator[str]:
     yield f"{'':{width}}  " + ", ".join(f"{sign.strip() or 'blank'} {meaning}" for meaning, (sign, _) in _SIGNS.items())
     for node, row in zip(shown, rows, strict=True):
         number = f"{len(row)} interval{'' if len(row) == 1 else 's'}"
-        yield f"\n{node}: {number}{f', the first {MOST_INTERVALS}:' if len(row) > MOST_INTERVALS else ''}"
+        yield f"\n{_cut(node)}: {number}{f', the first {MOST_INTERVALS}:' if len(row) > MOST_INTERVALS else ''}"
         for start, stop, presence in row[:MOST_INTERVALS]:
             yield f"  {to_text(start)} to {to_text(stop)}  {presence} for {short(stop - start)} s"
     if len(nodes) > MOST_NODES:
@@ -94,7 +96,8 @@ def svg(trace: Trace, nodes: Sequence[str]) -> str:
     return "\n".join([head, '<rect width="100%" height="100%" fill="white"/>', *parts, "</svg>"]) + "\n"
 
 
-def _cut(name: str, width: int) -> str:
+def _cut(name: str, width: int = 80) -> str:
+    name = printable(as_unicode(name))
     return name if len(name) <= width else f"{name[: width - 3]}..."
 
 

@@ -23,6 +23,9 @@ _COMMENT = re.compile(r"\s*(#|//|%)")
 #: Excel's line that names the separator of the rest.
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 
+#: Number of comment lines before the first line that may name the columns.
+_MOST_COMMENTS = 20
+
 
 class Candidate(NamedTuple):
     """A line that may name the columns of a table, cut at one of the separators.
@@ -95,7 +98,7 @@ def cells_of(line: str, separator: str, number: int) -> list[str]:
 
 
 def first_lines(lines: Sequence[str]) -> list[Candidate]:
-    """Return the possible first lines of a table at all separators: the first line, and the last comment before it.
+    """Return the possible first lines of a table at all separators: the first line, and comments before it.
 
     Raises
     ------
@@ -111,9 +114,9 @@ def first_lines(lines: Sequence[str]) -> list[Candidate]:
         separators = [named[1]]
         number, line = next(significant(lines, number), (0, ""))
     found = [(number, line)] if number else []
-    before = next((i for i in range(number - 1, 0, -1) if lines[i - 1].strip()), 0)
-    if before and not named:
-        found.append((before, _COMMENT.sub("", lines[before - 1], count=1)))
+    if not named:
+        comments = [(i, lines[i - 1]) for i in range(number - 1, 0, -1) if _COMMENT.match(lines[i - 1])]
+        found += [(i, _COMMENT.sub("", line, count=1)) for i, line in comments[:_MOST_COMMENTS]]
     candidates: list[Candidate] = []
     for number, line in found:
         for separator in separators:

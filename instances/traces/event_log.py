@@ -55,13 +55,20 @@ def read_event_log(path: str | os.PathLike[str], *, time_unit: TimeUnit | str | 
 
 def find_event_log(lines: Sequence[str]) -> tuple[Candidate, list[int]] | str:
     """Return the line before the first event, and the columns of time, event and node; or why there are none."""
-    for head in first_lines(lines):
+    heads = first_lines(lines)
+    for head in heads:
         columns = [[i for i, name in enumerate(head.names) if plain_name(name) in names] for names in _NAMES]
-        if all(len(found) == 1 for found in columns):
-            number, line = next(significant(lines, head.number), (0, ""))
-            cells = cells_of(line, head.separator, number)
-            if len(cells) == len(head.names) and cells[columns[1][0]].lower() in _EVENTS:
-                return head, [found[0] for found in columns]
+        if not all(columns):
+            continue
+        number, line = next(significant(lines, head.number), (0, ""))
+        cells = cells_of(line, head.separator, number)
+        if len(cells) != len(head.names) or not any(cells[i].lower() in _EVENTS for i in columns[1]):
+            continue
+        several = next((found for found in columns if len(found) > 1), None)
+        if several is not None:
+            return f"columns {' and '.join(excerpt(head.names[i]) for i in several)} may have the same meaning"
+        return head, [found[0] for found in columns]
+    for head in heads:
         if len(head.names) == 3 and head.names[1].lower() in _EVENTS:
             names = ["time", "add or remove", "node"]
             return Candidate(head.number - 1, names, head.separator), [0, 1, 2]

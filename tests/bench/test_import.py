@@ -192,3 +192,11 @@ def test_keys_without_effect_are_said(hindsched, tmp_path):
     path = tmp_path / "z.json"
     path.write_text('{"metadata": {"gap_s": 5, "region": "x"}, "timestamps": [0, 9], "data": [0, 1]}')
     assert "keys not used: 'timestamps', 'region'" in hindsched("import", "--check", path)[1]
+
+
+def test_names_with_control_characters_are_shown_escaped():
+    trace = Trace(("a\x1b[31m\x01", "caf\udce9"), ((Interval(0, 5, Presence.AVAILABLE),),) * 2)
+    text = "\n".join(explain(trace, trace.nodes))
+    assert text.isascii()
+    assert r"a\x1b[31m\x01: 1 interval" in text
+    assert "caf" in ET.fromstring(svg(trace, trace.nodes).encode()).findall(".//{*}text")[1].text

@@ -174,6 +174,7 @@ def test_separators_comments_and_blank_lines(write, separator, before):
         "\n" + table(DATES).upper(),
         "sep=;\n" + table(DATES).replace(",", ";"),
         "# " + table(DATES),
+        "# " + table(DATES).replace("\n", "\n# a comment, with commas\n\n", 1),
         table([START + 600 * i for i in range(8)]).replace(",", "  "),
         table(DATES, "date,availability,").replace("0,1\n", "0,1,\n").replace("0,0\n", "0,0,\n"),
         "Date Time,Is Available\n" + table(DATES).partition("\n")[2],
@@ -194,6 +195,7 @@ def test_dialects_of_csv(write, text):
         "2023-02-15 22:00:00,add,n1\n2023-02-15 22:05:00,add,n2\n2023-02-15 22:10:00,remove,n1\n",
         f"{START}000,add,n1\n{START + 300}000,add,n2\n{START + 600}000,remove,n1\n",
         "time_s,event,node\n0,add,n1\n300,add,n2\n600,remove,n1\n",
+        "# time_s,event,node\n# a comment\n\n0,add,n1\n300,add,n2\n600,remove,n1\n",
     ],
 )
 def test_dialects_of_logs(write, text):
@@ -244,6 +246,7 @@ def test_an_event_table_in_milliseconds(write):
         ("[point]\nm = 5\n", "line 1: a TOML file, expected a trace"),
         (f"1 {'0 ' * 16}0\n", "line 1: a log of jobs, expected a trace; it is read with --family grid"),
         ('date,up\n"0,1\n1,1\n', "line 2: '\"0,1': unexpected end of data, expected a line of cells"),
+        ("time_ms,event,node,zone\n0,add,a,b\n", "line 1: 'time_ms,event,node,zone' is in no known form; not a log"),
         ("date,up\n", "0 samples, expected at least two"),
     ],
 )
