@@ -55,6 +55,8 @@ def generate(family: str = "coupled", **options: Any) -> Any:
 def from_trace(*traces: str | os.PathLike[str], family: str = "coupled", **options: Any) -> Any:
     """Return an instance made from traces of machines or logs of jobs, as ``hindsched import`` does.
 
+    With ``windows=K`` (`coupled`) it returns a list of K instances.
+
     Parameters
     ----------
     *traces
@@ -79,8 +81,8 @@ def from_trace(*traces: str | os.PathLike[str], family: str = "coupled", **optio
 
     paths = [os.fspath(trace) for trace in traces]
     with _context(command, family, options, *paths) as ctx:
-        instance, _ = family_named(family).commands.import_trace(paths, command.take_own(ctx))
-    return instance
+        found, _ = family_named(family).commands.import_windows(paths, command.take_own(ctx))
+    return found[""] if "" in found else list(found.values())
 
 
 def _context(command: click.Command, family: str, options: Given, *arguments: str) -> click.Context:
@@ -232,7 +234,7 @@ def score(
     Parameters
     ----------
     problems
-        An instance or its file, or several of them, of any families.
+        An instance or its file, a folder of such files, or several of them, of any families.
     policies
         One or several policies: names, ``path/to/file.py:ClassName``, or objects; ``all``: the built-in policies.
     results
@@ -258,19 +260,19 @@ def score(
     import warnings
 
     from hindsched.bench.campaign import score as scoring
-    from hindsched.bench.campaign.sources import Given, from_file
+    from hindsched.bench.campaign.sources import Given, from_path
     from hindsched.bench.run_records import Options
 
     many = [problems] if isinstance(problems, str | os.PathLike) or hasattr(problems, "family") else list(problems)
     requested = list(policies) if isinstance(policies, list | tuple | set) else [policies]
     if not many:
         raise InputError("none, expected at least one", place="instances")
-    sources = [
-        from_file(one)
-        if isinstance(one, str | os.PathLike)
-        else Given(f"instance {number}", "instances", _instance(one))
-        for number, one in enumerate(many)
-    ]
+    sources: list[Given] = []
+    for number, one in enumerate(many):
+        if isinstance(one, str | os.PathLike):
+            sources += from_path(one)
+        else:
+            sources.append(Given(f"instance {number}", "instances", _instance(one)))
     how = Options(
         run=tuple(sorted((name, str(value)) for name, value in options.items())),
         solver=solver,

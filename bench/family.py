@@ -77,6 +77,10 @@ class Family(Generic[ProblemT, ScheduleT]):
         """Return the generated instances that an ``[[instances]]`` table of a campaign file names."""
         raise InputError("expected files", place=", ".join(table))
 
+    def kind(self, instance: ProblemT) -> str:
+        """Return the kind of an instance from a file: files of one kind are compared together."""
+        return self.name
+
     def solvers(self) -> list[str]:
         """Return the names of the solvers that are available."""
         return list(part(self.name, "offline").available_solvers())
@@ -84,6 +88,10 @@ class Family(Generic[ProblemT, ScheduleT]):
     def solve(self, instance: ProblemT, options: Options) -> Result:
         """Return the hindsight optimum that every policy is compared with."""
         return offline.solve(instance, solver=options.solver, time_limit_s=options.time_limit_s, **dict(options.solve))
+
+    def why_ties(self, instance: ProblemT, optimum: float) -> str:
+        """Return why all policies reach the optimum of an instance; "" if its parameters do not show it."""
+        return ""
 
     def keeps(self, schedule: ScheduleT) -> bool:
         """Return whether a campaign keeps the schedule of an optimum: those small enough for a picture."""

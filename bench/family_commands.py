@@ -49,6 +49,14 @@ class FamilyCommands(Generic[ProblemT, ScheduleT]):
         """Return an instance made from traces or logs, and the reader's assumptions."""
         raise InputError(f"the family {self.family.name} imports no traces", place="--family")
 
+    def import_windows(self, traces: Sequence[str], given: Given) -> tuple[Mapping[str, ProblemT], Sequence[str]]:
+        """Return instances made from windows of traces, by file name, and the reader's assumptions.
+
+        Without the option ``windows`` there is one instance, and its name is empty.
+        """
+        instance, assumptions = self.import_trace(traces, given)
+        return {"": instance}, assumptions
+
     def availability(self, instance: ProblemT) -> Sequence[str]:
         """Return lines on how often the machines of an imported instance are available."""
         return ()

@@ -13,9 +13,9 @@ import click
 from hindsched.bench.shared_types import Problem
 from hindsched.instances import InputError, write
 from hindsched.instances.families import part
-from hindsched.instances.text_files import open_stream
+from hindsched.instances.text_files import excerpt, open_stream
 
-__all__ = ["expect_folder", "expect_writable", "schedule_targets", "write_instance"]
+__all__ = ["expect_folder", "expect_writable", "schedule_targets", "write_instance", "write_instances"]
 
 _UNFIT_FOR_NAMES = re.compile(r"[^\w.+-]+")
 
@@ -26,6 +26,29 @@ def write_instance(instance: Problem, output: str) -> None:
         click.echo(part(instance.family, "instances").write_instance(instance), nl=False)
     else:
         write(instance, output)
+
+
+def write_instances(instances: Mapping[str, Problem], output: str) -> None:
+    """Write instances to files of these names in a folder; the only one, if its name is empty, to a file or ``-``.
+
+    Raises
+    ------
+    InputError
+        For a folder that holds other files, which would later be taken for windows of the same trace.
+    """
+    if "" in instances:
+        write_instance(instances[""], output)
+        return
+    if output == "-":
+        raise InputError("standard output, expected a folder for several instances", place="-o")
+    folder = Path(output)
+    expect_folder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    others = sorted({path.name for path in folder.iterdir()} - set(instances))
+    if others:
+        raise InputError(f"holds {excerpt(others[0])}, expected a new or empty folder", file=output)
+    for name, instance in instances.items():
+        write(instance, folder / name)
 
 
 def expect_writable(path: str | os.PathLike[str]) -> None:

@@ -82,6 +82,9 @@ class _Bags(Family[Instance, Schedule]):
 
         return BagsReport(self)
 
+    def kind(self, instance: Instance) -> str:
+        return f"{instance.num_machines} machines, n={instance.tasks} k={instance.segments} {instance.store}"
+
     def solve(self, instance: Instance, options: Options) -> Result:
         """Return the optimum without saves on demand, which bounds every policy but those that save on demand."""
         return solve(

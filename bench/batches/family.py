@@ -78,6 +78,9 @@ class _Batches(Family[Instance, Run]):
     def make_policy(self, text: Policy, options: Options) -> Policy:
         return _named(make_policy(text, self._options(options)))
 
+    def kind(self, instance: Instance) -> str:
+        return f"{instance.num_workers} workers, N={instance.tasks} M={len(instance.batches)}"
+
     def solve(self, instance: Instance, options: Options) -> Result:
         """Return what the rung ``free`` allows."""
         return offline.solve(

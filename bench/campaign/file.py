@@ -31,7 +31,7 @@ from typing import Annotated
 import msgspec
 
 from hindsched.bench.campaign.plan import Campaign, option_combinations
-from hindsched.bench.campaign.sources import Source, from_file
+from hindsched.bench.campaign.sources import Source, from_path
 from hindsched.bench.family import family_named
 from hindsched.bench.run_records import Options
 from hindsched.bench.shared_types import Row
@@ -120,7 +120,7 @@ def _sources(table: Row, folder: Path) -> list[Source]:
         names = convert(table.pop("files"), list[str], "files")
         if table:
             raise InputError("expected no other key beside files", place=next(iter(table)))
-        return [from_file(folder / name) for name in names]
+        return [source for name in names for source in from_path(folder / name)]
     return family.sources(table)
 
 

@@ -13,8 +13,9 @@ from hindsched.bench.campaign.jobs import label_of, optimum_job, schedule_path, 
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.campaign.plan import Campaign, results_of_rows, run_all
 from hindsched.bench.campaign.sources import Source
+from hindsched.bench.campaign.ties import ties
 from hindsched.bench.family import family_named
-from hindsched.bench.results.columns import GROUP, Results
+from hindsched.bench.results.columns import GROUP, Results, pooled
 from hindsched.bench.results.policy_order import in_order
 from hindsched.bench.results.quantile import quantile
 from hindsched.bench.results.ratios import with_ratios
@@ -48,12 +49,15 @@ class Score:
         The written files.
     failure
         The error because of which runs are missing; None: all jobs succeeded.
+    ties
+        Sentences on instances that do not tell policies apart (see `hindsched.bench.campaign.ties.ties`).
     """
 
     results: Results
     table: pd.DataFrame
     files: list[Path]
     failure: InputError | None = None
+    ties: Sequence[str] = ()
 
 
 def score(
@@ -65,6 +69,7 @@ def score(
     num_processes: int = 1,
     dask: str | None = None,
     runs: Runs | None = None,
+    pool: bool = False,
 ) -> Score:
     """Solve every instance, run every policy on the same states, check every schedule, and compute ratios.
 
@@ -83,6 +88,8 @@ def score(
         the optima.
     num_processes, dask, runs
         As for `hindsched.bench.campaign.engine.run_jobs`.
+    pool
+        Whether instances of different settings share a table (see `hindsched.bench.results.columns.pooled`).
 
     Raises
     ------
@@ -94,6 +101,7 @@ def score(
     campaign = Campaign(sources, policies, [options])
     rows, failure = run_all(campaign, folder, runs, num_processes, dask, what="score")
     results = results_of_rows(rows, folder)
+    results = pooled(results) if pool else results
     frame = summary(results.runs)
     files = [folder / Journal.NAME, folder / "table.csv"]
     write_text(files[1], csv_text(frame))
@@ -110,7 +118,7 @@ def score(
             policy = objects.get(example["policy"], example["policy"])
             drawn = _draw_example(source, kept[source.name], policy, options, folder / "example.svg")
             files += [drawn] if drawn is not None else []
-    return Score(results, frame, files, failure)
+    return Score(results, frame, files, failure, ties(results.runs, sources))
 
 
 def _draw_ratios(ratios: pd.DataFrame, path: Path) -> Path:

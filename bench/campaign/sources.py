@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from hindsched import instances
+from hindsched.bench.family import family_named
 from hindsched.bench.shared_types import Problem, Row
+from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import as_unicode
 
-__all__ = ["Given", "Source", "from_file"]
+__all__ = ["Given", "Source", "from_file", "from_path"]
 
 
 class Source(Protocol):
@@ -65,5 +68,26 @@ class Given:
 
 
 def from_file(path: str | os.PathLike[str]) -> Given:
-    """Read an instance file; its content, not its path, identifies it in a campaign."""
-    return Given(as_unicode(os.fspath(path)), "files", instances.read(path))
+    """Read an instance file; its content, not its path, identifies it in a campaign.
+
+    Its setting is its kind, so that only related files are compared together.
+    """
+    instance = instances.read(path)
+    return Given(as_unicode(os.fspath(path)), f"files: {family_named(instance.family).kind(instance)}", instance)
+
+
+def from_path(path: str | os.PathLike[str]) -> list[Given]:
+    """Read an instance file, or the instance files of a folder (``*.json``) in the order of their names.
+
+    Raises
+    ------
+    InputError
+        For a folder without such a file.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        return [from_file(path)]
+    files = sorted(file for file in folder.glob("*.json") if file.is_file())
+    if not files:
+        raise InputError("no file .json, expected a folder with instances", file=path)
+    return [from_file(file) for file in files]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 from click.core import ParameterSource
@@ -120,8 +121,9 @@ def _given_family(args: Sequence[str]) -> str | None:
 
 
 def _family_of_file(text: str) -> str | None:
-    """Return the family of a file, from its format; None if it is not a file of a family."""
+    """Return the family of a file, or of the first one in a folder, from its format; None if it is of no family."""
     try:
+        text = str(min(Path(text).glob("*.json"), default=text))
         with open(text, "rb") as file:
             match = _FORMAT.search(file.read(_HEAD))
         return None if match is None else family_of_format({"format": match[1].decode()})

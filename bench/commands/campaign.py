@@ -23,6 +23,7 @@ from hindsched.instances.text_files import write_bytes, write_text
 @click.option("--dask", metavar="ADDRESS", help="Use the workers of this Dask scheduler.")
 @click.option("--parquet", is_flag=True, help="Also write the rows to runs.parquet at the end.")
 @options.retry_failed
+@options.pool
 @options.as_json
 def campaign(
     file: str,
@@ -32,6 +33,7 @@ def campaign(
     dask: str | None,
     parquet: bool,
     retry_failed: bool,
+    pool: bool,
     as_json: bool,
 ) -> None:
     """Run every policy of a campaign file on each instance, and compare with the hindsight optimum.
@@ -58,6 +60,8 @@ def campaign(
     from hindsched.bench.campaign.engine import Runs
     from hindsched.bench.campaign.file import read_campaign
     from hindsched.bench.campaign.plan import results_of_rows, run_all
+    from hindsched.bench.campaign.ties import ties
+    from hindsched.bench.results.columns import pooled
     from hindsched.bench.results.print_table import show_table
     from hindsched.bench.results.summary import csv_text, summary
 
@@ -73,6 +77,7 @@ def campaign(
     runs = Runs(policy_time_limit_s or plan.run_limit_s, retry_failed)
     rows, failure = run_all(plan, folder, runs, jobs, dask)
     found = results_of_rows(rows, folder)
+    found = pooled(found) if pool else found
     frame = summary(found.runs)
     written = [folder / Journal.NAME, folder / "table.csv"]
     write_text(written[-1], csv_text(frame))
@@ -80,6 +85,8 @@ def campaign(
         written.append(folder / "runs.parquet")
         write_bytes(written[-1], found.runs.to_parquet())
     show_table(found, frame, as_json)
+    for line in ties(found.runs, plan.sources):
+        click.echo(f"hindsched: {line}", err=True)
     if not as_json:
         click.echo(
             "Written: " + ", ".join(map(str, written)) + f". For a report with pictures: hindsched report {folder}"

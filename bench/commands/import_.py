@@ -13,7 +13,7 @@ from hindsched.bench.commands.availability import hints
 from hindsched.bench.commands.by_family import FamilyCommand, family_option
 from hindsched.bench.commands.traces import TRACE, chosen_nodes, read_traces
 from hindsched.bench.family import family_named
-from hindsched.bench.output_files import expect_writable, write_instance
+from hindsched.bench.output_files import expect_writable, write_instances
 from hindsched.bench.shared_types import Row
 from hindsched.instances.text_files import write_text
 
@@ -67,15 +67,16 @@ def import_(traces: tuple[str, ...], family: str, output: str, is_check: bool, p
     if picture is not None:
         raise click.UsageError("--picture goes with --check")
     adapter = family_named(family)
-    instance, assumptions = adapter.commands.import_trace(traces, own)
-    write_instance(instance, output)
+    found, assumptions = adapter.commands.import_windows(traces, own)
+    write_instances(found, output)
     trace: Trace | None = click.get_current_context().meta.get(TRACE)
     if trace is not None:
         click.echo(f"hindsched: read: {trace.summary}", err=True)
     for assumption in assumptions:
         click.echo(f"hindsched: assumed: {assumption}", err=True)
-    for line in adapter.commands.availability(instance):
-        click.echo(line, err=True)
+    for name, instance in found.items():
+        for line in adapter.commands.availability(instance)[: 1 if name else None]:
+            click.echo(f"{name}: {line}" if name else line, err=True)
     for hint in [] if trace is None else hints(trace, own):
         click.echo(hint, err=True)
 

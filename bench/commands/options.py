@@ -36,6 +36,7 @@ __all__ = [
     "policies",
     "policy_seed",
     "policy_time_limit",
+    "pool",
     "refuse_unused",
     "results",
     "retry_failed",
@@ -237,6 +238,7 @@ policy_time_limit = click.option(
     help="Stop a run of a policy after S seconds; its row says so.  [default: no limit]",
 )
 retry_failed = click.option("--retry-failed", is_flag=True, help="Compute the failed rows of the results again.")
+pool = click.option("--pool", is_flag=True, help="One table for all instances of a family that are not generated.")
 jobs = click.option("--jobs", type=POSITIVE, default=2, help="Number of processes.")
 
 

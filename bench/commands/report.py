@@ -26,9 +26,17 @@ from hindsched.bench.report.sections import SHORT, Section
     help=f"Only these parts: {', '.join(Section)}.",
 )
 @click.option("--short", is_flag=True, help=f"Same as --only {','.join(SHORT)}: two sheets of paper.")
+@options.pool
 @options.as_json
 def report(
-    results: Path, output: Path | None, reference: str | None, latex: bool, only: str | None, short: bool, as_json: bool
+    results: Path,
+    output: Path | None,
+    reference: str | None,
+    latex: bool,
+    only: str | None,
+    short: bool,
+    pool: bool,
+    as_json: bool,
 ) -> None:
     """Write report.html on RESULTS, with pictures (SVG) and tables (CSV) in the same folder.
 
@@ -42,7 +50,9 @@ def report(
     if short and only is not None:
         raise click.UsageError("--short goes without --only")
     parts = SHORT if short else tuple(Section) if only is None else [part.strip() for part in only.split(",")]
-    written = write_report(results, output or default_output(results), reference=reference, latex=latex, only=parts)
+    written = write_report(
+        results, output or default_output(results), reference=reference, latex=latex, only=parts, pool=pool
+    )
     for line in written.mixed:
         click.echo(f"hindsched: {results}: {line}", err=True)
     table = Table({"page": "page", "runs": "runs", "instances": "instances", "files": "files"}, as_json=as_json)

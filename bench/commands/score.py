@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=FamilyCommand, short_help="Compare policies with the hindsight optimum.")
-@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.argument("files", nargs=-1, metavar="[FILE|FOLDER]...")
 @family_option
 @click.option("--seed", type=options.COUNT, default=0, help="Seed of instances and of random policies.")
 @options.policies
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 @options.time_limit(60.0)
 @options.policy_time_limit
 @options.jobs
+@options.pool
 @click.option("--results", type=options.FOLDER, default=Path("results/score"), help="Folder of the results.")
 @options.retry_failed
 @options.as_json
@@ -46,6 +47,7 @@ def score(
     time_limit_s: float,
     policy_time_limit_s: float | None,
     jobs: int,
+    pool: bool,
     results: Path,
     retry_failed: bool,
     as_json: bool,
@@ -53,21 +55,24 @@ def score(
 ) -> None:
     """Compute the ratios of policies to the hindsight optimum of the same instances.
 
+    A FOLDER stands for its instance files (*.json), such as the windows that hindsched import --windows writes. Files
+    of different kinds (nodes or number of workers, tasks, iterations, lengths) have a table each.
+
     Without FILE, the instances are a point of the family's published experiment and windows of real traces. The same
     command resumes an interrupted one; rows in the results folder are reused. A policy is code that runs with your
     rights.
     """
     from hindsched.bench.campaign import score as scoring
     from hindsched.bench.campaign.engine import Runs
-    from hindsched.bench.campaign.sources import from_file
+    from hindsched.bench.campaign.sources import from_path
     from hindsched.bench.results.print_table import show_table
 
     sources: list[Source]
     if files:
-        sources = [from_file(path) for path in files]
-        for path, source in zip(files, sources, strict=True):
+        sources = [source for path in files for source in from_path(path)]
+        for source in sources:
             if "family" in options.given_flags() and source.family != family:
-                raise click.UsageError(f"{path} is of the family {source.family}, not of --family {family}")
+                raise click.UsageError(f"{source.name} is of the family {source.family}, not of --family {family}")
         family = sources[0].family
     adapter = family_named(family)
     options.expect_solver(solver, family)
@@ -83,9 +88,12 @@ def score(
         results,
         num_processes=jobs,
         runs=Runs(policy_time_limit_s, retry_failed),
+        pool=pool,
     )
     show_table(found.results, found.table, as_json)
     if not as_json:
         click.echo("Written: " + ", ".join(str(path) for path in found.files))
+    for line in found.ties:
+        click.echo(f"hindsched: {line}", err=True)
     if found.failure is not None:
         raise found.failure

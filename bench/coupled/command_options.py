@@ -15,6 +15,7 @@ from hindsched.bench.commands.options import (
     bound_option,
 )
 from hindsched.bench.commands.traces import trace_options
+from hindsched.bench.coupled.trace_windows import LengthOption
 from hindsched.online.coupled.options import Comparison, Estimator, Service, Ties
 
 __all__ = ["OPTIONS"]
@@ -107,6 +108,14 @@ _IMPORT = [
         help="Number of slots before slot 0 to which Markov chains are fitted; 0: no chains, and only RANDOM can run.  "
         "[default: half of the observed slots, or the remaining ones]",
     ),
+    click.Option(
+        ["--windows"],
+        type=POSITIVE,
+        metavar="K",
+        help="Number of windows, spread evenly over the trace, each after its own training slots: a file each in the "
+        "folder -o. By default K + 1 parts of the trace: each but the first is a window, the part before it the "
+        "training.  [default: one window, in one file]",
+    ),
     click.Option(["--nodes"], metavar="K|NAME,...", help="Number of nodes, or their names.  [default: all]"),
     *trace_options(),
     click.Option(["--absent"], type=_ABSENCE, default="down", help="State of a node that is not available."),
@@ -119,9 +128,16 @@ _IMPORT = [
     click.Option(["--m"], type=POSITIVE, required=True, help="Tasks per iteration."),
     click.Option(["--iterations"], type=POSITIVE, default=10, help="K, number of iterations."),
     click.Option(["--n-com"], type=N_COM, help="Workers served in a slot.  [default: none, unbounded]"),
-    click.Option(["--t-prog"], type=COUNT, default=0, help="Slots to receive the program."),
-    click.Option(["--t-data"], type=COUNT, default=0, help="Slots to receive the data of a task."),
-    click.Option(["--w"], type=_OneOrMany(), default=1, help="Slots to compute a task."),
+    click.Option(
+        ["--w"],
+        type=_OneOrMany(),
+        help="Slots to compute a task.  [default: a fifth of the mean availability period]",
+    ),
+    click.Option(["--t-prog"], type=COUNT, help="Slots to receive the program.  [default: half a task]"),
+    click.Option(["--t-data"], type=COUNT, help="Slots to receive data of a task.  [default: a fifth of the program]"),
+    click.Option(["--task-s"], type=LengthOption(), help="Like --w, in seconds, or with a unit: 90s, 10min, 2h, 1d."),
+    click.Option(["--program-s"], type=LengthOption(), help="Like --t-prog, in seconds or with a unit."),
+    click.Option(["--data-s"], type=LengthOption(), help="Like --t-data, in seconds or with a unit."),
     click.Option(["--mu"], type=_OneOrMany(), help="Largest number of tasks of a worker.  [default: unbounded]"),
 ]
 _SOLVE = [

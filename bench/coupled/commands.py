@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +14,15 @@ from hindsched.bench.commands.options import given_flags, refuse_unused
 from hindsched.bench.commands.traces import chosen_nodes, read_traces
 from hindsched.bench.coupled.command_options import OPTIONS
 from hindsched.bench.coupled.paper import Paper
+from hindsched.bench.coupled.trace_windows import lengths_of, name_of_window, spread
 from hindsched.bench.family_commands import FamilyCommands
 from hindsched.bench.progress import working
 from hindsched.bench.run_records import Options, RunRecord
 from hindsched.bench.shared_types import Given, Row
 from hindsched.instances.coupled import Instance, Outcome, Schedule
+from hindsched.instances.errors import InputError
+from hindsched.instances.traces.parsing import to_length
+from hindsched.instances.traces.trace import Nodes
 from hindsched.instances.verdict import Verdict
 from hindsched.offline.coupled import Objective, solve, write_model
 from hindsched.offline.results import Result
@@ -57,19 +61,48 @@ class CoupledCommands(FamilyCommands[Instance, Schedule]):
     def import_trace(self, traces: Sequence[str], given: Given) -> tuple[Instance, Sequence[str]]:
         """Return an instance made of a trace, and the reader's assumptions.
 
-        The traces are one Failure Trace Archive event table, or sampled CSV files, one per node. A slot is UP only if
-        the node is available during all of it.
+        A slot is UP only if the node is available during all of it.
         """
+        found, assumptions = self.import_windows(traces, {**given, "windows": None})
+        return found[""], assumptions
+
+    def import_windows(self, traces: Sequence[str], given: Given) -> tuple[Mapping[str, Instance], Sequence[str]]:
         from hindsched.instances.coupled.from_trace import from_trace, usual_training
 
         trace, rest = read_traces(traces, given)
-        nodes = chosen_nodes(trace, rest.pop("nodes"))
+        number, tasks = rest.pop("windows"), rest.pop("m")
+        nodes: Nodes = chosen_nodes(trace, rest.pop("nodes"))
         assumptions = list(trace.assumptions)
-        if rest["train_slots"] is None:
-            where = {name: rest[name] for name in ("slot_s", "start", "slots")}
+        lengths = {name: rest.pop(name) for name in ("w", "t_prog", "t_data", "task_s", "program_s", "data_s")}
+        for name, other in (("w", "task_s"), ("t_prog", "program_s"), ("t_data", "data_s")):
+            if lengths[name] is not None and lengths[other] is not None:
+                raise click.UsageError(f"--{other.replace('_', '-')} goes without --{name.replace('_', '-')}")
+        where = {name: rest[name] for name in ("slot_s", "start", "slots")}
+        names = {"": rest["start"]}
+        if number is not None:
+            nodes, rest["train_slots"], rest["slots"], starts = spread(
+                trace, number, nodes=nodes, train_slots=rest["train_slots"], **where
+            )
+            names = {name_of_window(place, number, start): start for place, start in enumerate(starts, start=1)}
+            assumptions.append(
+                f"windows of {rest['slots']} slots, each after the {rest['train_slots']} slots to which its chains are "
+                "fitted (--slots, --train)"
+            )
+        elif rest["train_slots"] is None:
             rest["train_slots"] = usual_training(trace, nodes=nodes, **where)
             assumptions.append(f"chains are fitted on the {rest['train_slots']} slots before slot 0 (--train)")
-        return from_trace(trace, tasks=rest.pop("m"), nodes=nodes, **rest), assumptions
+        found = {
+            name: from_trace(trace, tasks=tasks, nodes=nodes, **{**rest, "start": start})
+            for name, start in names.items()
+        }
+        workers = next(iter(found.values())).names
+        p, slot_s = len(workers), to_length(rest["slot_s"], "slot_s")
+        w, t_prog, t_data, assumption = lengths_of(trace, workers, slot_s, lengths)
+        assumptions += [] if assumption is None else [assumption]
+        if isinstance(w, tuple) and len(w) != p:
+            raise InputError(f"{len(w)} values, expected one per worker, {p}", place="w")
+        values = {"w": (w,) * p if isinstance(w, int) else w, "t_prog": t_prog, "t_data": t_data}
+        return {name: one.replace(**values) for name, one in found.items()}, assumptions
 
     def availability(self, instance: Instance) -> Sequence[str]:
         return availability_of(instance.states, [instance.name_of(q) for q in range(instance.num_workers)])

@@ -19,6 +19,7 @@ from hindsched.instances.coupled import Instance, Schedule
 from hindsched.instances.coupled.replay import replay
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.instances.state_sources import STARTS
+from hindsched.instances.states import UP
 from hindsched.instances.text_files import convert, excerpt
 from hindsched.offline.coupled import solve
 from hindsched.offline.results import Result
@@ -99,10 +100,34 @@ class _Coupled(Family[Instance, Schedule]):
             for m, n_com, wmin, scenario, trial in drawn
         ]
 
+    def kind(self, instance: Instance) -> str:
+        """Return names or number of workers, and the shape of the application; of named workers also their speeds.
+
+        Windows of one trace have the same nodes and lengths, drawn instances the same numbers but different speeds.
+        """
+        p, names, w = instance.num_workers, instance.names, sorted(set(instance.w))
+        workers = f"{p} worker{'' if p == 1 else 's'}"
+        if names:
+            workers = f"{p} nodes {names[0]} to {names[-1]}" if p > 1 else f"node {names[0]}"
+        n_com = "none" if instance.n_com is None else instance.n_com
+        shape = f"m={instance.tasks} K={instance.iterations} n_com={n_com} T_prog={instance.t_prog}"
+        speeds = f" w={w[0]}" + (f"..{w[-1]}" if len(w) > 1 else "") if names else ""
+        return f"{workers}, {shape} T_data={instance.t_data}{speeds}"
+
     def solve(self, instance: Instance, options: Options) -> Result:
         return solve(
             instance, "makespan", solver=options.solver, time_limit_s=options.time_limit_s, **dict(options.solve)
         )
+
+    def why_ties(self, instance: Instance, optimum: float) -> str:
+        found = []
+        if max(instance.w) == 1:
+            found.append("tasks take one slot")
+        if instance.t_prog == instance.t_data == 0:
+            found.append("nothing is sent to workers")
+        if (instance.states[:, : int(optimum)] == UP).all():
+            found.append("all workers stay UP until then")
+        return ", ".join(found) or "longer tasks, a longer program or more iterations may separate them"
 
     def keeps(self, schedule: Schedule) -> bool:
         return schedule.slots <= _KEPT_SLOTS

@@ -67,6 +67,9 @@ class _Grid(Family[Instance, Schedule]):
     def make_policy(self, text: Policy, options: Options) -> Policy:
         return make_policy(text, **given_options(options))
 
+    def kind(self, instance: Instance) -> str:
+        return f"{instance.nodes} nodes, slots of {instance.slot_s} s"
+
     def solve(self, instance: Instance, options: Options) -> Result:
         return _as_response(instance, _optimum(instance, options.solver, options.time_limit_s, options.solve))
 

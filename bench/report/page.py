@@ -17,7 +17,7 @@ from hindsched.bench.report.ratio_plots import short_names
 from hindsched.bench.report.report_files import Files
 from hindsched.bench.report.run_facts import key_numbers, run_facts
 from hindsched.bench.report.sections import SHORT, Section
-from hindsched.bench.results.columns import GROUP
+from hindsched.bench.results.columns import GROUP, pooled
 from hindsched.bench.results.policy_order import in_order
 from hindsched.bench.results.ratio_statistics import distribution, medians
 from hindsched.bench.results.ratios import contradictions, profile, with_ratios
@@ -101,11 +101,12 @@ def write_report(
     reference: str | None = None,
     latex: bool = False,
     only: Collection[str] = tuple(Section),
+    pool: bool = False,
 ) -> Report:
     """Read results and write ``report.html``, its pictures (.svg) and its tables (.csv) to a folder.
 
-    Each combination of a population (the paper's experiment, real machines, files) and options has its own section;
-    runs of different combinations are never pooled.
+    Each combination of a population (the paper's experiment, real machines, files of one kind) and options has its own
+    section; runs of different combinations are pooled only on request.
 
     Parameters
     ----------
@@ -120,6 +121,8 @@ def write_report(
         Whether to write the ratio tables also as LaTeX (.tex, booktabs) and the pictures also as PDF.
     only
         The parts of the page; `SHORT` fits two sheets of paper.
+    pool
+        Whether instances of different settings share a section (see `hindsched.bench.results.columns.pooled`).
 
     Raises
     ------
@@ -129,7 +132,7 @@ def write_report(
     for part in only:
         if part not in tuple(Section):
             raise InputError(f"{part!r}, expected one of {', '.join(Section)}", place="--only")
-    read = read_results(results)
+    read = pooled(read_results(results)) if pool else read_results(results)
     families = [family_named(str(name)) for name in read.runs["family"].unique()]
     built_in = [policy for family in families for policy in (*family.policies(), *family.our_policies())]
     names = short_names(list(dict.fromkeys(read.runs["policy"])), built_in)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hindsched.bench.family import AnyFamily, family_named
@@ -27,6 +27,7 @@ __all__ = [
     "WHOLE",
     "Results",
     "newest_rows",
+    "pooled",
     "sorted_rows",
     "typed_frame",
 ]
@@ -117,6 +118,17 @@ def typed_frame(rows: Sequence[Row] | pd.DataFrame) -> pd.DataFrame:
     for family in families:
         _derive_columns(frame, family)
     return frame
+
+
+def pooled(results: Results) -> Results:
+    """Return results in which all instances of a family that are no points of its experiment are one population."""
+    runs = results.runs
+    is_pointed = runs["population"].isna()
+    for name in runs["family"].unique():
+        for panel in family_named(name).panels[:1]:
+            is_pointed |= (runs["family"] == name) & runs[panel].notna()
+    population = runs["population"].where(is_pointed, "all instances")
+    return replace(results, runs=sorted_rows(runs.assign(population=population)))
 
 
 def _derive_columns(frame: pd.DataFrame, family: AnyFamily) -> None:

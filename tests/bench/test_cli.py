@@ -537,7 +537,7 @@ def test_score_says_where_there_is_nothing_to_compare_with(hindsched, tmp_path):
     assert not (tmp_path / "out").exists()
     code, out, _ = hindsched(*arguments)
     assert code == 0
-    assert "files; hindsight optima: 1 infeasible: no schedule finishes" in out
+    assert "T_data=0; hindsight optima: 1 infeasible: no schedule finishes" in out
 
 
 def test_score_knows_its_solvers_before_it_makes_a_folder(hindsched, tmp_path, tiny):

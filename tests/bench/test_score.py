@@ -12,6 +12,7 @@ from hindsched.bench.campaign.sources import Given, from_file
 from hindsched.bench.run_records import Options
 from hindsched.instances import InputError
 from hindsched.instances import bags as instances_bags
+from hindsched.instances.chains import fit
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import small
 
@@ -141,3 +142,31 @@ def test_a_policy_of_an_entry_point_counts_by_the_source_of_its_package(tmp_path
     assert keys[0] == keys[2] != keys[1]
     score([given("a")], ["theirs"], Options(), tmp_path / "out")
     assert [row["policy"] for row in rows(tmp_path / "out") if row["kind"] == "run"] == ["theirs"]
+
+
+def test_files_of_different_kinds_are_pooled_only_on_request(hindsched, tmp_path):
+    for number, tasks in enumerate((2, 2, 3)):
+        instances.write(small(number + 3, p=3, slots=40, tasks=tasks), tmp_path / f"{number}.json")
+    files = [tmp_path / f"{number}.json" for number in range(3)]
+    command = ("score", *files, "--policy", "IE", "--results", tmp_path / "out", "--json")
+    code, out, _ = hindsched(*command)
+    assert code == 0
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert len({row["population"] for row in rows}) > 1
+    assert sum(row["runs"] for row in rows) <= 3
+    code, out, _ = hindsched(*command, "--pool")
+    (row,) = map(json.loads, out.splitlines())
+    assert row["population"] == "all instances"
+    sections = [line for line in hindsched("report", tmp_path / "out")[1].splitlines() if line.startswith("files: ")]
+    assert sections
+    assert not hindsched("report", tmp_path / "out", "--pool")[1].startswith("files: ")
+
+
+def test_an_instance_on_which_all_policies_tie_is_named_with_the_reason(hindsched, tmp_path):
+    chains = [fit([0, 0, 0, 2, 0])] * 2
+    steady = Instance.from_letters(["u" * 9] * 2, w=[1, 1], tasks=2, iterations=3, chains=chains)
+    instances.write(steady, tmp_path / "steady.json")
+    code, _, err = hindsched("score", tmp_path / "steady.json", "--results", tmp_path / "out")
+    assert code == 0
+    assert "steady.json does not tell policies apart: every policy but RANDOM reaches the optimum, 3 slots" in err
+    assert "; tasks take one slot, nothing is sent to workers, all workers stay UP until then" in err

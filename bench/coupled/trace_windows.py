@@ -1,0 +1,214 @@
+"""Windows of a trace and lengths of its tasks: the options of ``import`` that follow from the trace where not given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from fractions import Fraction
+from math import ceil
+from typing import NamedTuple
+
+import click
+
+from hindsched.bench.shared_types import Row
+from hindsched.instances.errors import InputError
+from hindsched.instances.intervals import Presence, Seconds, join_touching, simplest
+from hindsched.instances.traces import Trace
+from hindsched.instances.traces.parsing import to_length, to_moment
+from hindsched.instances.traces.trace import Nodes
+
+__all__ = ["LengthOption", "Lengths", "TraceWindows", "lengths_of", "name_of_window", "spread"]
+
+#: A task takes this share of the mean availability period, as at the centre of the study of foresight; the program
+#: takes half a task, as there, and the data of a task a fifth of the program, as in the paper's experiment.
+TASK_SHARE, PROGRAM_SHARE, DATA_SHARE = Fraction(1, 5), Fraction(1, 2), Fraction(1, 5)
+_UNITS = {"": 1, "s": 1, "min": 60, "h": 3600, "d": 86400}
+_DURATION = re.compile(r"([0-9.]+)\s*([a-z]*)")
+#: Times before this second (1990) are taken for seconds since the trace began, not for dates.
+_FIRST_DATE = 631_152_000
+
+
+class LengthOption(click.ParamType[Seconds]):
+    """A length of time: a number of seconds, or a number with one of the units s, min, h, d."""
+
+    name = "LENGTH"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Seconds:
+        """Return the exact seconds; fail for another unit."""
+        match = _DURATION.fullmatch(str(value).strip())
+        if match is None or match[2] not in _UNITS:
+            self.fail(f"{value!r}, expected seconds, or a number with s, min, h or d, such as 300 or 2h", param, ctx)
+        try:
+            number = to_length(match[1], "length") if match[1].strip("0.") else 0
+        except InputError as error:
+            self.fail(str(error), param, ctx)
+        return simplest(Fraction(number * _UNITS[match[2]]))
+
+
+class Lengths(NamedTuple):
+    """Slots of a task (or of one on each worker), of the program and of the data of a task, and how they came about."""
+
+    w: int | tuple[int, ...]
+    t_prog: int
+    t_data: int
+    assumption: str | None
+
+
+def lengths_of(trace: Trace, nodes: Sequence[str], slot_s: Seconds, given: Row) -> Lengths:
+    """Return the lengths of an application in slots.
+
+    Lengths that are not given follow from the trace: a task takes a fifth of the mean availability period of the nodes,
+    the program half a task, and the data of a task a fifth of the program. Lengths in seconds are rounded up to slots.
+
+    Parameters
+    ----------
+    trace, nodes
+        The trace, and its nodes that are workers.
+    slot_s
+        Seconds of a slot.
+    given
+        ``w``, ``t_prog``, ``t_data`` in slots, ``task_s``, ``program_s``, ``data_s`` in seconds; None: not given.
+
+    Raises
+    ------
+    InputError
+        For a task of no length.
+    """
+    known: dict[str, int | tuple[int, ...]] = {}
+    for name, other in (("w", "task_s"), ("t_prog", "program_s"), ("t_data", "data_s")):
+        if given[other] is not None:
+            known[name] = ceil(given[other] / slot_s)
+        elif given[name] is not None:
+            known[name] = given[name]
+    if known.get("w") == 0 and given["w"] is None:
+        raise InputError("0, expected more than 0 seconds", place="--task-s")
+    said: list[str] = []
+    if "w" not in known:
+        period = _mean_period(trace, nodes)
+        known["w"] = 1 if period is None else max(1, round(TASK_SHARE * period / slot_s))
+        why = "no node becomes unavailable"
+        if period is not None:
+            why = f"a fifth of the mean availability period, {float(period) / 3600:,.3g} h"
+        said.append(f"a task takes {_slots(known['w'])} ({why})")
+    w = known["w"]
+    task = Fraction(sum(w), len(w)) if isinstance(w, tuple) else Fraction(w)
+    if "t_prog" not in known:
+        known["t_prog"] = max(1, round(PROGRAM_SHARE * task))
+        said.append(f"the program {_slots(known['t_prog'])} (half a task)")
+    t_prog = known["t_prog"]
+    assert isinstance(t_prog, int)
+    if "t_data" not in known:
+        known["t_data"] = max(1, round(DATA_SHARE * t_prog)) if t_prog else 0
+        said.append(f"the data of a task {_slots(known['t_data'])} (a fifth of the program)")
+    t_data = known["t_data"]
+    assert isinstance(t_data, int)
+    text = f"{', '.join(said)}; --task-s, --program-s and --data-s change this" if said else None
+    return Lengths(w, t_prog, t_data, text)
+
+
+def _slots(number: object) -> str:
+    return f"{number} slot{'' if number == 1 else 's'}"
+
+
+def _mean_period(trace: Trace, nodes: Sequence[str]) -> Fraction | None:
+    """Return the mean seconds of an availability period over the nodes that become unavailable; None without one."""
+    means = []
+    for q in map(trace.nodes.index, nodes):
+        periods = join_touching([part for part in trace.intervals[q] if part.presence is Presence.AVAILABLE])
+        unobserved = {stop for _, stop in trace.spans[q]}
+        ends = sum(stop not in unobserved for _, stop in periods)
+        if ends:
+            means.append(Fraction(sum(stop - start for start, stop in periods), ends))
+    return sum(means, Fraction()) / len(means) if means else None
+
+
+class TraceWindows(NamedTuple):
+    """Windows of equal length over a trace: their nodes, training slots, slots, and the time of each slot 0."""
+
+    nodes: tuple[str, ...]
+    train_slots: int
+    slots: int
+    starts: list[Seconds]
+
+
+def spread(
+    trace: Trace,
+    number: int,
+    *,
+    slot_s: float | str | Seconds,
+    start: float | str | Seconds | None = None,
+    slots: int | None = None,
+    train_slots: int | None = None,
+    nodes: Nodes = None,
+) -> TraceWindows:
+    """Return windows that do not overlap, spread evenly over a trace, each after its own training slots.
+
+    Without ``start``, ``slots`` and ``train_slots`` the trace is cut into ``number`` + 1 equal parts: each part but the
+    first is a window, and the part before it is its training.
+
+    Parameters
+    ----------
+    trace
+        The trace.
+    number
+        Number of windows.
+    slot_s, start, slots, train_slots, nodes
+        As in `hindsched.instances.coupled.from_trace.from_trace`, for each window; ``start`` is that of the first.
+
+    Raises
+    ------
+    InputError
+        If there is no room for so many windows.
+
+    Examples
+    --------
+    >>> from hindsched.instances.intervals import Interval, Presence
+    >>> trace = Trace(("a",), ((Interval(0, 300, Presence.AVAILABLE),),))
+    >>> spread(trace, 2, slot_s=10)
+    TraceWindows(nodes=('a',), train_slots=10, slots=10, starts=[100, 200])
+    >>> spread(trace, 3, slot_s=10, slots=4, train_slots=6).starts
+    [60, 160, 260]
+    """
+    whole = trace.window(slot_s=slot_s, nodes=nodes)
+    length = whole.slot_s
+    begin, total, left = whole.start, whole.slots, None
+    if start is not None:
+        offset = to_moment(start, "start") - begin
+        left = int(offset // length)
+        if left < 0:
+            raise InputError(f"{start}, expected a time from {begin} on, when the nodes are observed", place="start")
+        begin = simplest(Fraction(begin + offset - left * length))
+        total = int((whole.start + whole.slots * length - begin) // length)
+    if train_slots is None:
+        train_slots = total // (number + 1) if slots is None else min(slots, total - number * slots)
+        if left is not None:
+            train_slots = min(left, slots or (total - left) // number)
+        train_slots = train_slots if train_slots >= 2 else 0
+    first = train_slots if left is None else left
+    room = total - first
+    slots = max(1, room // number) if slots is None else slots
+    if first < train_slots or room < number * slots:
+        raise InputError(
+            f"{number}, expected at most {max(0, room // slots)}: so many windows of {slots} slots follow the first "
+            f"{first} of {total} slots (--slots, --train, --start)",
+            place="--windows",
+        )
+    gaps = max(1, number - 1)
+    places = [first + k * (room - slots) // gaps for k in range(number)]
+    starts = [simplest(Fraction(begin + place * length)) for place in places]
+    return TraceWindows(whole.nodes, train_slots, slots, starts)
+
+
+def name_of_window(number: int, of: int, start: Seconds) -> str:
+    """Return the name of a window's file: its number, and when its slot 0 starts (UTC, or seconds without a date).
+
+    Examples
+    --------
+    >>> name_of_window(3, 12, 1677153600), name_of_window(1, 2, 480)
+    ('window-03-of-12-2023-02-23T1200Z.json', 'window-1-of-2-480s.json')
+    """
+    when = f"{int(start)}s"
+    if start >= _FIRST_DATE:
+        when = f"{datetime.fromtimestamp(int(start), UTC):%Y-%m-%dT%H%MZ}"
+    return f"window-{number:0{len(str(of))}}-of-{of}-{when}.json"
