@@ -41,6 +41,7 @@ from numba import njit
 from numba.core import caching
 from numba.core import config as numba_config
 from numba.core import types as numba_types
+from numba.core.runtime import rtsys
 
 from hindsched.instances.errors import InputError
 
@@ -271,7 +272,7 @@ def _cache_of(function: Callable[..., Any], folder: Path) -> Any:
     before = config.CACHE_DIR
     config.CACHE_DIR = str(folder)
     try:
-        kept = _FunctionCache(function)
+        kept = _KernelCache(function)
     finally:
         config.CACHE_DIR = before
     kept._cache_path = str(folder / function.__module__)
@@ -305,6 +306,18 @@ def _release_when_compiled(made: Any) -> None:
             made._cache._cache_file.release()
 
     made.compile = compiled
+
+
+class _KernelCache(_FunctionCache):  # type: ignore[misc]
+    """Numba's cache of a function, which loads machine code without numba's libraries for compilation.
+
+    These take half a second to import. The compiler imports them itself before it compiles.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
 
 @cache

@@ -16,7 +16,6 @@ from hindsched.bench.family import Family
 from hindsched.bench.run_records import Options, RunRecord
 from hindsched.bench.shared_types import Given, Policy, Row
 from hindsched.instances.coupled import Instance, Schedule
-from hindsched.instances.coupled.replay import replay
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.instances.state_sources import STARTS
 from hindsched.instances.states import UP
@@ -159,6 +158,8 @@ class _Coupled(Family[Instance, Schedule]):
 
     def replay(self, instance: Instance, record: RunRecord, who: str) -> Row:
         """Replay the schedule of a run by the checker, as far as it was kept; return the number of slots replayed."""
+        from hindsched.instances.coupled.replay import replay  # late: it loads the compiler
+
         verdict = replay(instance, record.schedule)
         found = verdict.outcome
         is_whole = record.schedule.slots == record.facts["slots"]

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from hindsched.instances.array_types import Words
 from hindsched.instances.compiling import inlined, kernel
 from hindsched.offline.coupled.search.bitsets import add, assign, has, last_common_bit
@@ -50,7 +48,9 @@ def expand_greedily(arrays: SearchArrays, mode: int, s: int, e: int, seed: int, 
     """
     problem = arrays.problem
     threshold = last_before_data(problem, s)
-    possible = int(np.searchsorted(problem.work, e + 1 - threshold))
+    possible = 0
+    while possible < len(problem.work) and problem.work[possible] <= e - threshold:
+        possible += 1
     stride = max(1, -(-possible // parameters.max_works))
     variants = parameters.variants
     for iw in range((e + seed) % stride, possible, stride):
@@ -73,7 +73,9 @@ def _build_one(arrays: SearchArrays, mode: int, computation: Computation, varian
     problem, scratch = arrays.problem, arrays.scratch
     s, c, e, iw = computation
     n, num_holders = _list_workers(arrays, mode, c, e, iw)
-    missing = problem.m - scratch.greedy.holder_tasks[:num_holders].sum()
+    missing = problem.m
+    for j in range(num_holders):
+        missing -= scratch.greedy.holder_tasks[j]
     num_sent = _choose(problem, scratch, s, c, e, n, missing, variant)
     if num_sent < 0:
         return False
