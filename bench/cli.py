@@ -2,7 +2,7 @@
 
 Results go to standard output, progress and messages to standard error. Exit codes: 0 success; 1 an invalid schedule
 (``check``) or a differing row (``recheck``); 2 wrong input or usage, a full disk, too little memory or a lost worker
-process; 3 a contradiction inside the toolkit; 130 interrupted.
+process; 3 a contradiction or an unexpected error inside the toolkit; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import tempfile
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from io import TextIOWrapper
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
+_OUTPUT, _LIBRARY = "standard output", "a library cannot be loaded (too little memory, or a broken installation)"
 EXIT_USAGE, EXIT_CONTRADICTION, EXIT_INTERRUPTED = 2, 3, 130
 
 
@@ -50,6 +54,10 @@ def main(name: str = "hindsched", load: Callable[[], click.Command] = _load_hind
         _run(name, load)
     except KeyboardInterrupt:
         _fail("interrupted", EXIT_INTERRUPTED)
+    except SystemExit:
+        raise
+    except BaseException as error:  # the last handler: no error ends in a traceback
+        _fail(_report(error), EXIT_CONTRADICTION)
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -80,15 +88,53 @@ def _run(name: str, load: Callable[[], click.Command]) -> NoReturn:
         _fail(str(error), EXIT_CONTRADICTION)
     except MemoryError:
         _fail("not enough memory for an instance of this size", EXIT_USAGE)
+    except RecursionError:
+        _fail("nested too deeply: the input, or calls within a policy", EXIT_USAGE)
+    except ImportError as error:  # numpy and others explain over many lines that memory does not suffice
+        _fail(f"{_LIBRARY}: {' '.join(str(error).split())}", EXIT_USAGE)
     except click.Abort:
         raise KeyboardInterrupt from None
     except BrokenPipeError:  # the reader of the output has closed it
         _drop_output()
         sys.exit(0)
     except OSError as error:
-        _drop_output()
-        _fail(f"{error.filename or 'standard output'}: {error.strerror}", EXIT_USAGE)
+        place = error.filename or _place_without_name(error)
+        if place == _OUTPUT:
+            _drop_output()
+        _fail(f"{place}: {error.strerror or ' '.join(str(error).split())}", EXIT_USAGE)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _place_without_name(error: OSError) -> str:
+    """Return what an error of the operating system is about that names no file."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return _OUTPUT
+    raised_in = traceback.extract_tb(error.__traceback__)[-1].filename
+    if raised_in == __file__ or Path(raised_in).parent.name == "click":  # unbuffered output has nothing to flush
+        return _OUTPUT
+    if raised_in.endswith("synchronize.py"):
+        return "/dev/shm, the memory that worker processes share (one process needs none)"
+    return _LIBRARY if error.errno is None else "the operating system refuses"
+
+
+def _report(error: BaseException) -> str:
+    """Write the traceback of an unexpected error to a new file, and return the line that names it."""
+    from hindsched.instances.errors import printable
+
+    what = printable(" ".join(f"{type(error).__name__}: {error}".split()))[:200]
+    command = printable(" ".join(sys.argv))
+    text = f"{command}\nPython {sys.version}\n\n{''.join(traceback.format_exception(error))}"
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="hindsched-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as file:
+            file.write(text)
+    except OSError:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return f"an error of the toolkit, please report it: {what} ({frame.filename}:{frame.lineno})"
+    return f"an error of the toolkit, please report it with the file {file.name}: {what}"
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -150,7 +150,7 @@ def _json(value: object) -> str:
     """
     try:
         return encode(value)
-    except UnicodeEncodeError:
+    except InputError:
         return encode(_unicode(value))
 
 

@@ -13,7 +13,7 @@ import click
 from hindsched.bench.shared_types import Problem
 from hindsched.instances import InputError, write
 from hindsched.instances.families import part
-from hindsched.instances.text_files import excerpt, open_stream
+from hindsched.instances.text_files import excerpt, open_stream, resolved
 
 __all__ = ["expect_folder", "expect_writable", "schedule_targets", "write_instance", "write_instances"]
 
@@ -59,7 +59,7 @@ def expect_writable(path: str | os.PathLike[str]) -> None:
     if target.is_dir():
         raise InputError("a directory, expected a file to write to", file=path)
     if target.is_file() or not target.exists():
-        target = Path(os.path.realpath(path)).parent  # files are replaced atomically, so their folder must be writable
+        target = resolved(path).parent  # files are replaced atomically, so their folder must be writable
         if not target.is_dir():
             raise InputError("cannot be written: no such directory", file=path)
     if not os.access(target, os.W_OK):

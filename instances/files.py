@@ -11,7 +11,9 @@ from hindsched.instances.families import family_of_format, part
 from hindsched.instances.text_files import encode, quoted, read_json, write_text
 from hindsched.instances.verdict import Verdict
 
-__all__ = ["check", "is_made_for", "read", "read_schedule", "write", "write_schedule"]
+__all__ = ["check", "is_made_for", "read", "read_schedule", "schedule_of", "write", "write_schedule"]
+
+_SCHEDULE = (lambda family: part(family, "instances").read_schedule, "SCHEDULE_FORMATS", "a schedule")
 
 
 def read(path: str | os.PathLike[str]) -> Any:
@@ -43,7 +45,12 @@ def read_schedule(path: str | os.PathLike[str]) -> Any:
     InputError
         If the file cannot be read. The message names the file and the place.
     """
-    return _read(path, lambda family: part(family, "instances").read_schedule, "SCHEDULE_FORMATS", "a schedule")
+    return _read(path, *_SCHEDULE)
+
+
+def schedule_of(document: dict[str, Any]) -> Any:
+    """Return the schedule, or another certificate, of a decoded file; see `read_schedule`."""
+    return _of_document(document, *_SCHEDULE)
 
 
 def _read(
@@ -54,14 +61,20 @@ def _read(
 ) -> Any:
     document = read_json(path)
     try:
-        family = family_of_format(document)
-        known = getattr(part(family, "instances"), formats)
-        if document["format"] not in known:
-            expected = " or ".join(encode(name) for name in known)
-            raise InputError(f"{quoted(document['format'])}, expected {expected}, {what}", place="format")
-        return reader(family)(document)
+        return _of_document(document, reader, formats, what)
     except InputError as error:
         raise error.in_file(path) from None
+
+
+def _of_document(
+    document: dict[str, Any], reader: Callable[[str], Callable[[dict[str, Any]], Any]], formats: str, what: str
+) -> Any:
+    family = family_of_format(document)
+    known = getattr(part(family, "instances"), formats)
+    if document["format"] not in known:
+        expected = " or ".join(encode(name) for name in known)
+        raise InputError(f"{quoted(document['format'])}, expected {expected}, {what}", place="format")
+    return reader(family)(document)
 
 
 def write(instance: Any, path: str | os.PathLike[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -30,13 +31,16 @@ __all__ = [
     "excerpt",
     "expect_format",
     "expect_integer",
+    "expect_keys",
     "expect_portable",
     "format_document",
     "open_stream",
     "quoted",
+    "read_ahead",
     "read_bytes",
     "read_json",
     "read_text",
+    "resolved",
     "write_bytes",
     "write_text",
 ]
@@ -45,6 +49,7 @@ T = TypeVar("T")
 
 #: Largest numbers of lines of a text, and of values of a JSON text, which memory must hold at once.
 MOST_LINES, MOST_VALUES = 1 << 23, 20_000_000
+_read_ahead: dict[str, bytes] = {}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 #: Names of Python types as JSON values, for messages.
@@ -77,6 +82,9 @@ def read_bytes(path: str | os.PathLike[str], *, most: int | None = MOST_BYTES) -
     InputError
         If the file cannot be read, or is larger. The message names the file and the cause.
     """
+    ahead = _read_ahead.pop(os.fspath(path), None)
+    if ahead is not None:
+        return ahead
     content = bytearray()
     try:
         with Path(path).open("rb") as file:
@@ -93,6 +101,20 @@ def read_bytes(path: str | os.PathLike[str], *, most: int | None = MOST_BYTES) -
     if most is not None and len(content) > most:
         raise InputError(f"more than {most >> 20} MiB, expected at most this", file=path)
     return bytes(content)
+
+
+def read_ahead(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a file that is read once more: the next `read_bytes` returns what a pipe had.
+
+    Raises
+    ------
+    InputError
+        As in `read_bytes`.
+    """
+    content = read_bytes(path)
+    if not os.path.isfile(path):
+        _read_ahead[os.fspath(path)] = content
+    return content
 
 
 def read_text(
@@ -230,7 +252,9 @@ def decode_toml(text: str) -> dict[str, Any]:
     except RecursionError:
         raise InputError("not TOML: nested too deeply") from None
     except ValueError:  # the only other error of the standard library
-        raise InputError("not TOML: an integer of thousands of digits, expected at most 64 bits") from None
+        digits = re.search("[0-9_]{4000}", text)
+        place = None if digits is None else f"line {text.count(chr(10), 0, digits.start()) + 1}"
+        raise InputError("an integer of thousands of digits, expected at most 64 bits", place=place) from None
     return document
 
 
@@ -339,6 +363,18 @@ def expect_format(document: Mapping[str, Any], formats: Sequence[str]) -> str:
     return str(document["format"])
 
 
+def expect_keys(document: Mapping[str, Any], keys: Sequence[str], of_list: str) -> None:
+    """Raise `InputError` unless a decoded object has these keys and no other, and a list under ``of_list``."""
+    for key in keys:
+        if key not in document:
+            raise InputError(f"missing key {key}")
+    for key in document:
+        if key not in keys:
+            raise InputError(f"unknown key {excerpt(key)}")
+    if not isinstance(document[of_list], list):
+        raise InputError(f"{quoted(document[of_list])}, expected a list", place=of_list)
+
+
 def expect_integer(value: object, place: str, expected: str = "an integer") -> int:
     """Return a decoded JSON value that is an integer; ``true`` and ``1.0`` are not.
 
@@ -353,8 +389,17 @@ def expect_integer(value: object, place: str, expected: str = "an integer") -> i
 
 
 def encode(value: Any) -> str:
-    """Return compact JSON. Floats have the shortest form that reads back equal."""
-    return msgspec.json.encode(value).decode()
+    """Return compact JSON. Floats have the shortest form that reads back equal.
+
+    Raises
+    ------
+    InputError
+        If a text has a lone surrogate, which no file of UTF-8 can have.
+    """
+    try:
+        return msgspec.json.encode(value).decode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{excerpt(error.object)}, expected Unicode text without a lone surrogate") from None
 
 
 def encode_lines(values: Iterable[Any]) -> str:
@@ -420,7 +465,7 @@ def quoted(value: object) -> str:
     """
     try:
         return _cut(encode(value))
-    except (OverflowError, UnicodeEncodeError):  # an integer beyond 64 bits, an unpaired surrogate
+    except (OverflowError, RecursionError, InputError):  # an integer beyond 64 bits, a lone surrogate
         return _cut(repr(value))
 
 
@@ -455,11 +500,19 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
         elif target.exists() and not target.is_file():
             target.write_bytes(content)
         else:
-            _write_beside(Path(os.path.realpath(path)), content)
+            _write_beside(resolved(path), content)
     except FileNotFoundError:
         raise InputError("cannot be written: no such directory", file=path) from None
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", file=path) from None
+
+
+def resolved(path: str | os.PathLike[str]) -> Path:
+    """Return the path of the file to which links lead; raise `InputError` for links in a circle."""
+    target = os.path.realpath(path)
+    if os.path.islink(target):
+        raise InputError(f"cannot be written: {os.strerror(errno.ELOOP)}", file=path)
+    return Path(target)
 
 
 def open_stream(path: str | os.PathLike[str]) -> int | None:

@@ -140,6 +140,8 @@ class _Bags(Family[Instance, Schedule]):
         return convert(dict(point), source, "point").load()
 
     def sources(self, table: Given) -> list[Source]:
+        from hindsched.bench.campaign.sources import expect_few
+
         points = convert(dict(table), _Points)
         for name, given, known in (
             ("machines", points.machines, list(SETS)),
@@ -150,6 +152,8 @@ class _Bags(Family[Instance, Schedule]):
             for text in given:
                 if text not in known:
                     raise InputError(f"{excerpt(text)}, expected one of {', '.join(known)}", place=name)
+        axes = (points.machines, points.stores, points.when, points.tasks, points.reference_s, points.checkpoints)
+        expect_few(*axes, range(points.starts))
         return [
             Paper(machines, tasks, reference_s, checkpoints, store, start, points.slots, points.seed, points.mix)
             for machines, store, when in product(points.machines, points.stores, points.when)

@@ -24,6 +24,7 @@ from hindsched.instances.batches.check import expect_run
 from hindsched.instances.batches.cut_certificate import CUT_FORMAT, read_cut_certificate
 from hindsched.instances.batches.generate import back_to_back, paper, small
 from hindsched.instances.batches.volunteers import DAY
+from hindsched.instances.files import schedule_of
 from hindsched.instances.text_files import read_json
 from hindsched.offline.batches import Hindsight
 from hindsched.offline.results import Result
@@ -142,14 +143,8 @@ class BatchesCommands(FamilyCommands[Instance, Run]):
         """Replay a run or a certificate, or recompute the cuts in the output of ``solve --json``."""
         run = _read_run(instance, given.get("of"))
         document = read_json(path)
-        if "cut" in document:
-            try:
-                schedule: object = read_cut_certificate(document)
-            except InputError as error:
-                raise error.in_file(path) from None
-        else:
-            schedule = instances.read_schedule(path)
         try:
+            schedule = read_cut_certificate(document) if "cut" in document else schedule_of(document)
             return schedule, instances.check(instance, schedule, of=run)
         except InputError as error:
             raise error.in_file(path) from None

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from hindsched.bench.campaign.sources import Source
+from hindsched.bench.campaign.sources import Source, expect_few
 from hindsched.bench.commands.options import LARGEST
 from hindsched.bench.shared_types import Given, Row
 from hindsched.instances.batches import Instance
@@ -87,8 +87,9 @@ def drawn_sources(table: Given) -> list[Source]:
     ['volunteers W=50 N=4 D-S=14400s c=1800s M=2 day=153 seed=0']
     """
     points = convert(dict(table), _Table)
+    axes = (points.workers, points.first_days, points.seeds, points.tasks, points.deadlines_s, points.c)
+    expect_few(*axes)
     return [
         Drawn(workers, tasks, deadline_s, c, points.batches, day, seed, points.homogeneous)
-        for workers, day, seed in product(points.workers, points.first_days, points.seeds)
-        for tasks, deadline_s, c in product(points.tasks, points.deadlines_s, points.c)
+        for workers, day, seed, tasks, deadline_s, c in product(*axes)
     ]

@@ -13,24 +13,15 @@ from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
 
 import msgspec
 from filelock import FileLock, Timeout
 
 from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError
-from hindsched.instances.text_files import read_bytes
+from hindsched.instances.text_files import decode_json, read_bytes
 
 __all__ = ["Journal", "in_row", "read_rows"]
-
-T = TypeVar("T")
-
-
-class _Keyed(msgspec.Struct):
-    """The key of a row; the rest is decoded on demand."""
-
-    key: str
 
 
 def read_rows(folder: str | os.PathLike[str]) -> tuple[list[tuple[str, Row]], bool]:
@@ -44,9 +35,9 @@ def read_rows(folder: str | os.PathLike[str]) -> tuple[list[tuple[str, Row]], bo
         If there is no journal, or a row is broken; its line is named.
     """
     path = Path(folder) / Journal.NAME
-    lines, torn = _whole_lines(read_bytes(path))
+    lines, torn = _whole_lines(read_bytes(path, most=None))
     try:
-        return [(place, _decoded(line, Row, place)) for place, line in lines], torn > 0
+        return [(place, _decoded(line, place)) for place, line in lines], torn > 0
     except InputError as error:
         raise error.in_file(path) from None
 
@@ -66,11 +57,22 @@ def _whole_lines(text: bytes) -> tuple[list[tuple[str, bytes]], int]:
     return [(f"line {i}", line) for i, line in enumerate(text[:whole].splitlines(), start=1)], len(text) - whole
 
 
-def _decoded(line: bytes, kind: type[T], place: str, expected: str = "one JSON object") -> T:
+def _decoded(line: bytes, place: str, expected: str = "one JSON object") -> Row:
     try:
-        return msgspec.json.decode(line, type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        raise InputError(f"broken row, expected {expected}", place=place) from None
+        row = decode_json(line.decode())
+    except UnicodeDecodeError:
+        raise InputError(f"broken row: not UTF-8, expected {expected}", place=place) from None
+    except InputError as error:
+        raise InputError(f"broken row: {error}, expected {expected}", place=place) from None
+    if not isinstance(row, dict):
+        raise InputError(f"broken row, expected {expected}", place=place)
+    return row
+
+
+def _key_of(row: Row, place: str, expected: str) -> str:
+    if not isinstance(row.get("key"), str):
+        raise InputError(f"broken row, expected {expected}", place=place)
+    return str(row["key"])
 
 
 class Journal:
@@ -187,7 +189,7 @@ class Journal:
         lines, self.torn = _whole_lines(text)
         expected = "one JSON object with a text key; repair or remove this line"
         try:
-            self._lines = {_decoded(line, _Keyed, place, expected).key: line for place, line in lines}
+            self._lines = {_key_of(_decoded(line, place, expected), place, expected): line for place, line in lines}
         except InputError as error:
             raise error.in_file(self.path) from None
         if self.torn:

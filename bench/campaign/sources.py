@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,7 +15,10 @@ from hindsched.bench.shared_types import Problem, Row
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import as_unicode
 
-__all__ = ["Given", "Source", "from_file", "from_path"]
+__all__ = ["MOST_INSTANCES", "Given", "Source", "expect_few", "from_file", "from_path"]
+
+#: Largest number of instances of a table in a campaign file.
+MOST_INSTANCES = 200_000
 
 
 class Source(Protocol):
@@ -65,6 +70,13 @@ class Given:
     def load(self) -> Any:
         """Return the instance."""
         return self.instance
+
+
+def expect_few(*axes: Sequence[Any]) -> None:
+    """Raise `InputError` if a table of a campaign file with these axes has more than `MOST_INSTANCES` points."""
+    number = prod(axis.stop if isinstance(axis, range) else len(axis) for axis in axes)  # a range may exceed ``len``
+    if number > MOST_INSTANCES:
+        raise InputError(f"{number} instances, expected at most {MOST_INSTANCES}")
 
 
 def from_file(path: str | os.PathLike[str]) -> Given:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,8 +13,10 @@ from click.core import ParameterSource
 from hindsched.bench.commands.options import flag_of, in_flags
 from hindsched.bench.family import AnyFamily, family_named
 from hindsched.bench.shared_types import Given, Row
+from hindsched.instances.compression import unpack
 from hindsched.instances.errors import InputError
 from hindsched.instances.families import family_of_format, names
+from hindsched.instances.text_files import read_ahead
 
 __all__ = ["FamilyCommand", "family_option", "own_flags", "policy_options"]
 
@@ -124,10 +127,9 @@ def _family_of_file(text: str) -> str | None:
     """Return the family of a file, or of the first one in a folder, from its format; None if it is of no family."""
     try:
         text = str(min(Path(text).glob("*.json"), default=text))
-        with open(text, "rb") as file:
-            match = _FORMAT.search(file.read(_HEAD))
+        match = _FORMAT.search(unpack(read_ahead(text))[:_HEAD]) if os.path.exists(text) else None
         return None if match is None else family_of_format({"format": match[1].decode()})
-    except (OSError, ValueError, InputError):
+    except ValueError:
         return None
 
 

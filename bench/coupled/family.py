@@ -86,17 +86,20 @@ class _Coupled(Family[Instance, Schedule]):
         return convert(dict(point), Paper, "point").load()
 
     def sources(self, table: Given) -> list[Source]:
+        from hindsched.bench.campaign.sources import expect_few
+
         points = convert(dict(table), _Points)
         for name in ("m", "n_com", "wmin"):
             if not getattr(points, name):
                 raise InputError("missing or empty, expected a list of integers >= 1, or files", place=name)
         if points.start not in STARTS:
             raise InputError(f"{excerpt(points.start)}, expected one of {', '.join(STARTS)}", place="start")
-        drawn = product(points.m, points.n_com, points.wmin, range(points.scenarios), range(points.trials))
+        axes = (points.m, points.n_com, points.wmin, range(points.scenarios), range(points.trials))
+        expect_few(*axes)
         fixed = (points.slots, points.seed, points.p, points.iterations, points.mu, points.start)
         return [
             Paper(m, None if n_com == "none" else n_com, wmin, scenario, trial, *fixed)
-            for m, n_com, wmin, scenario, trial in drawn
+            for m, n_com, wmin, scenario, trial in product(*axes)
         ]
 
     def kind(self, instance: Instance) -> str:

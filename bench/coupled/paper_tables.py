@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from importlib.resources import as_file, files
+from io import StringIO
 from typing import TYPE_CHECKING
 
 from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError
-from hindsched.instances.text_files import read_bytes
+from hindsched.instances.text_files import read_text
 from hindsched.online.coupled import POLICIES
 
 if TYPE_CHECKING:
@@ -61,10 +62,10 @@ def read_tables(path: str | os.PathLike[str]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    read_bytes(path)
+    text = read_text(path, "a table")
     try:
-        frame = pd.read_csv(path, dtype={"table": str, "policy": str})
-    except (ValueError, UnicodeDecodeError) as error:
+        frame = pd.read_csv(StringIO(text), dtype={"table": str, "policy": str})
+    except (ValueError, OverflowError) as error:
         raise InputError(f"cannot be read as a table: {str(error).splitlines()[0]}", file=path) from None
     expected = ("table", "policy", *METRICS)
     if tuple(frame.columns) != expected:

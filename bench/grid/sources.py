@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import msgspec
 
+from hindsched.bench.campaign.sources import expect_few
 from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid import Instance, generate
@@ -127,14 +128,16 @@ def sources(table: Row) -> list[Source]:
     """Return the workloads of a table in a campaign file."""
     given = convert(dict(table), _Table)
     if given.first:
+        expect_few(given.first, given.jobs)
         return [Window(given.slot_s, first, count) for first, count in product(given.first, given.jobs)]
     for mix in given.mixes:
         _mix(mix)
     for load in given.loads:
         if not 0 < load < inf:
             raise InputError(f"{load:g}, expected a finite number above 0", place="loads")
-    drawn = product(given.nodes, given.jobs, given.loads, given.mixes, range(given.seeds))
-    return [Generated(nodes, given.slot_s, jobs, load, seed, mix) for nodes, jobs, load, mix, seed in drawn]
+    axes = (given.nodes, given.jobs, given.loads, given.mixes, range(given.seeds))
+    expect_few(*axes)
+    return [Generated(nodes, given.slot_s, jobs, load, seed, mix) for nodes, jobs, load, mix, seed in product(*axes)]
 
 
 def from_point(point: Row) -> Instance:

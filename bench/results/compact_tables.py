@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO, StringIO
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,12 +24,15 @@ from hindsched.bench.results.columns import (
 )
 from hindsched.instances.errors import InputError
 from hindsched.instances.families import BUILT_IN
-from hindsched.instances.text_files import excerpt, read_bytes
+from hindsched.instances.text_files import decode_text, excerpt, read_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["read_table"]
+
+#: Largest number of rows of a table.
+_MOST_RUNS = 2_000_000
 
 
 def read_table(path: Path) -> Results:
@@ -162,26 +166,34 @@ def _expect_all(good: pd.Series[bool], column: pd.Series, expected: str) -> None
 
 
 def _raw_table(path: Path) -> pd.DataFrame:
-    import lzma
-    import zlib
-
     import pandas as pd
 
-    if not path.name.endswith((".csv", ".csv.gz", ".csv.xz", ".parquet")):
-        read_bytes(path)
-        raise InputError("expected a results folder, or a file .csv, .csv.gz, .csv.xz or .parquet", file=path)
-    read_bytes(path)
+    raw = read_bytes(path)
     try:
-        if path.suffix == ".parquet":
-            return pd.read_parquet(path)
+        if raw.startswith(b"PAR1"):
+            return _parquet(raw)
+        text = decode_text(raw, "a table of runs", most_lines=_MOST_RUNS)
         # values of options are texts, also where they look like numbers
         texts = {name: str for family in BUILT_IN for name in family_named(family).run_options}
-        return pd.read_csv(path, low_memory=False, dtype=texts)
+        return pd.read_csv(StringIO(text), low_memory=False, dtype=texts)
+    except InputError as error:
+        raise error.in_file(path) from None
     except ImportError:
         raise InputError("a .parquet file needs pyarrow (pip install pyarrow), or give .csv", file=path) from None
-    except (ValueError, OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+    except (ValueError, OSError, OverflowError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise InputError(f"cannot be read as a table: {reason}", file=path) from None
+
+
+def _parquet(raw: bytes) -> pd.DataFrame:
+    from pyarrow.parquet import ParquetFile
+
+    file = ParquetFile(BytesIO(raw))
+    rows, cells = file.metadata.num_rows, file.metadata.num_rows * file.metadata.num_columns
+    if rows > _MOST_RUNS or cells > 100 * _MOST_RUNS:
+        raise InputError(f"{rows} rows of {file.metadata.num_columns} columns, expected at most {_MOST_RUNS} rows")
+    frame: pd.DataFrame = file.read().to_pandas()
+    return frame
 
 
 def _names_of_points(raw: pd.DataFrame) -> pd.Series:

@@ -15,7 +15,7 @@ __all__ = ["read_results"]
 
 
 def read_results(path: str | os.PathLike[str]) -> Results:
-    """Read a folder with a journal, or a compact table (.csv, .csv.gz, .csv.xz, .parquet).
+    """Read a folder with a journal, or a compact table (CSV, plain or packed, or Parquet).
 
     A compact table has one row per run, with at least ``policy``, the family's value (``makespan``, ..., or ``value``;
     empty: unfinished), and either ``instance`` or the point of the experiment (``m``, ``n_com``, ``wmin``,

@@ -104,7 +104,8 @@ def _drawn(file: _DrawnInstanceFile) -> Instance:
         habits: Any = drawn.habits
         source = Volunteers(drawn.workers, drawn.seed, VolunteerParameters(**habits), drawn.c, drawn.homogeneous)
     except InputError as error:
-        raise InputError(error.expected, place=f"volunteer.habits.{error.place}") from None
+        inside = "habits." if error.place in _HABITS else ""
+        raise InputError(error.expected, place=f"volunteer.{inside}{error.place}") from None
     return Instance(
         tasks=file.tasks,
         batches=file.batches,

@@ -11,6 +11,9 @@ from hindsched.instances.random_streams import stream
 
 __all__ = ["back_to_back", "paper", "small"]
 
+#: Largest numbers of batches, and of seconds of all workers of a small instance.
+MOST_BATCHES, _MOST_SECONDS = 1_000_000, 10**9
+
 
 def back_to_back(first: int, deadline_s: int, batches: int) -> list[tuple[int, int]]:
     """Return batches of equal length, each submitted at the deadline of the previous one.
@@ -37,6 +40,8 @@ def back_to_back(first: int, deadline_s: int, batches: int) -> list[tuple[int, i
     for name, value, least in (("first", first, 0), ("deadline", deadline_s, 1), ("batches", batches, 1)):
         if value < least:
             raise InputError(f"{value}, expected an integer >= {least}", place=name)
+    if batches > MOST_BATCHES:
+        raise InputError(f"{batches}, expected at most {MOST_BATCHES}", place="batches")
     return [(first + i * deadline_s, first + (i + 1) * deadline_s) for i in range(batches)]
 
 
@@ -142,6 +147,11 @@ def small(
     for name, value in sizes:
         if value < 1:
             raise InputError("expected an integer >= 1" if name != "length" else "expected an integer >= 2", place=name)
+        if name in ("workers", "batches", "length") and value > MOST_BATCHES:
+            raise InputError(f"{value}, expected at most {MOST_BATCHES}", place=name)
+    if workers * batches * length > _MOST_SECONDS:
+        seconds = workers * batches * length
+        raise InputError(f"up to {seconds} seconds of all workers, expected at most {_MOST_SECONDS}", place="workers")
     if not 0 < up <= 1:
         raise InputError(f"{up}, expected a probability above 0", place="up")
     draw = stream("batches", "small", 1, seed)

@@ -26,6 +26,9 @@ WEEK = 7 * DAY
 #: Number of intervals that are drawn before they are copied into one array.
 _BLOCK = 1 << 20
 
+#: Largest number of volunteers, and of cycles of all volunteers over the trace.
+_MOST_WORKERS, _MOST_CYCLES = 1_000_000, 10**10
+
 #: Largest number of on-times, or days, that are drawn for a volunteer.
 _MOST_DRAWN = 1 << 24
 
@@ -155,9 +158,14 @@ class Volunteers(AvailabilitySource):
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for name, least in (("workers", 1), ("seed", 0), ("mean_c", 1)):
+        for name, least, most in (("workers", 1, _MOST_WORKERS), ("seed", 0, 2**63 - 1), ("mean_c", 1, MOST)):
             if getattr(self, name) < least:
                 raise InputError(f"{getattr(self, name)!r}, expected an integer >= {least}", place=name)
+            if getattr(self, name) > most:
+                raise InputError(f"{getattr(self, name)!r}, expected at most {most}", place=name)
+        cycles = self.workers * min(round(self.span / self.habits.cycle_s), _MOST_DRAWN)
+        if cycles > _MOST_CYCLES:
+            raise InputError(f"about {cycles} times of availability, expected at most {_MOST_CYCLES}", place="workers")
 
     @property
     def num_workers(self) -> int:

@@ -127,8 +127,10 @@ def small(
     """
     if not (up >= 0 and down >= 0 and up + down <= 1):
         raise InputError(f"up {up} and down {down}, expected probabilities with a sum of at most 1")
-    for name, value, most in (("p", p, MOST), ("slots", slots, st.MOST_SLOTS), ("tasks", tasks, MOST)):
+    for name, value, most in (("p", p, MOST_WORKERS), ("slots", slots, st.MOST_SLOTS), ("tasks", tasks, MOST)):
         _expect_count(name, value, most)
+    if p * slots > MOST_STATES // 10:  # drawn from 80 times as many bits
+        raise InputError(f"{slots} of {p} workers, expected at most {MOST_STATES // 10} states", place="slots")
     draw = stream("coupled", "small", 2, seed)
     n_com = int(draw.integers(0, p, endpoint=True)) or None
     t_prog, t_data = (int(number) for number in draw.integers(0, 2, size=2, endpoint=True))

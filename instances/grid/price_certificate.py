@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from hindsched.instances.grid.model import Instance
-from hindsched.instances.text_files import expect_format, format_document
+from hindsched.instances.text_files import expect_format, expect_keys, format_document
 
 __all__ = ["CERTIFICATE_FORMATS", "PriceCertificate", "Resource", "read_certificate", "write_certificate"]
 
 #: The formats of a certificate's file.
 CERTIFICATE_FORMATS = ("grid-prices/1",)
+
+_KEYS = ("format", "instance", "scale", "resources")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +88,19 @@ def _as_document(resource: Resource) -> dict[str, Any]:
 
 
 def read_certificate(document: Mapping[str, Any]) -> PriceCertificate:
-    """Return the certificate of a parsed file. Only the format is checked here; the checker examines the rest.
+    """Return the certificate of a parsed file. The checker examines the entries of the list of resources.
 
     Raises
     ------
     InputError
-        If ``format`` is not one of `CERTIFICATE_FORMATS`.
+        If ``format`` is not one of `CERTIFICATE_FORMATS`, a key is missing or unknown, or there is no list.
     """
     expect_format(document, CERTIFICATE_FORMATS)
+    expect_keys(document, _KEYS, "resources")
     return PriceCertificate(document)
 
 
 def write_certificate(prices: PriceCertificate) -> str:
     """Return the text of a certificate's file, one resource per line; `read_certificate` returns an equal object."""
-    document = {key: prices.document[key] for key in ("format", "instance", "scale", "resources")}
+    document = {key: prices.document[key] for key in _KEYS}
     return format_document(document, ["resources"])

@@ -11,13 +11,14 @@ import numpy as np
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid.model import Instance, Ints
-from hindsched.instances.text_files import expect_format, format_document
+from hindsched.instances.text_files import expect_format, expect_keys, format_document
 
 __all__ = ["SCHEDULE_FORMATS", "Schedule", "node_runs", "node_text", "read_schedule", "write_schedule"]
 
 #: The formats of a schedule's file.
 SCHEDULE_FORMATS = ("grid-schedule/1",)
 
+_KEYS = ("format", "instance", "allocations")
 _RUN = re.compile("([0-9]+)(?:-([0-9]+))?")
 #: Largest number of digits that are read exactly; a longer number is larger than every node and is cut to 10^18.
 _DIGITS = 18
@@ -72,20 +73,21 @@ class Schedule:
 
 
 def read_schedule(document: Mapping[str, Any]) -> Schedule:
-    """Return the schedule of a parsed file. Only the format is checked here; the checker examines the rest.
+    """Return the schedule of a parsed file. The checker examines the entries of the list of allocations.
 
     Raises
     ------
     InputError
-        If ``format`` is not one of `SCHEDULE_FORMATS`.
+        If ``format`` is not one of `SCHEDULE_FORMATS`, a key is missing or unknown, or there is no list.
     """
     expect_format(document, SCHEDULE_FORMATS)
+    expect_keys(document, _KEYS, "allocations")
     return Schedule(document)
 
 
 def write_schedule(schedule: Schedule) -> str:
     """Return the text of a schedule's file, one job per line; `read_schedule` returns an equal schedule."""
-    document = {key: schedule.document[key] for key in ("format", "instance", "allocations")}
+    document = {key: schedule.document[key] for key in _KEYS}
     return format_document(document, ["allocations"])
 
 

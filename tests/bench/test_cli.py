@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import click
@@ -550,3 +551,105 @@ def test_no_bound_is_none_in_any_letters(hindsched):
         code, out, _ = hindsched("generate", "--m", 1, "--slots", 5, "--n-com", text)
         assert (code, json.loads(out)["n_com"]) == (0, None)
     assert "--n-com INTEGER|none" in hindsched("generate", "--help")[1]
+
+
+# ---------------------------------------------------------------------------------------------- the last handler
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (RecursionError(), 2, "nested too deeply"),
+        (ImportError("of many\nlines"), 2, "broken installation): of many lines"),
+        (OSError("libx.so: cannot map"), 2, "broken installation): libx.so: cannot map"),
+        (OSError(30, "Read-only file system"), 2, "the operating system refuses: Read-only file system"),
+        (OSError(28, "No space left", "there.txt"), 2, "there.txt: No space left"),
+    ],
+)
+def test_errors_of_the_machine_are_one_line(hindsched, monkeypatch, error, code, said):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(generate, "paper", fail)
+    found, out, err = hindsched("generate")
+    assert (found, out, len(err.splitlines())) == (code, "", 1)
+    assert said in err
+
+
+def test_worker_processes_without_shared_memory_are_no_matter_of_the_output(hindsched, monkeypatch):
+    space: dict = {}
+    source = "def fail(**_): raise OSError(30, 'Read-only file system')"
+    exec(compile(source, "multiprocessing/synchronize.py", "exec"), space)
+    monkeypatch.setattr(generate, "paper", space["fail"])
+    code, out, err = hindsched("generate")
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert err.startswith("hindsched: /dev/shm, the memory that worker processes share")
+    assert err.endswith(": Read-only file system\n")
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("of a bug"), GeneratorExit("of a bug"), KeyError("of a bug")])
+def test_an_unexpected_error_names_a_file_with_its_traceback(hindsched, monkeypatch, tmp_path, error):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(generate, "paper", fail)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    code, out, err = hindsched("generate")
+    assert (code, out, len(err.splitlines())) == (3, "", 1)
+    (path,) = tmp_path.iterdir()
+    assert err.startswith(f"hindsched: an error of the toolkit, please report it with the file {path}: ")
+    assert "of a bug" in err
+    text = path.read_text()
+    assert "Traceback" in text
+    assert "in fail" in text
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
+    code, out, err = hindsched("generate")
+    assert (code, out, len(err.splitlines())) == (3, "", 1)
+    assert "please report it" in err
+    assert "test_cli.py:" in err
+
+
+def test_links_in_a_circle_are_no_file_to_write(hindsched, tmp_path, tiny):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    refused(hindsched("generate", "-o", tmp_path / "a"), "a: cannot be written: Too many levels of symbolic links")
+    refused(hindsched("solve", tiny, "--schedule", tmp_path / "a"), "a: cannot be written: Too many levels")
+    assert (tmp_path / "a").is_symlink()
+
+
+# ------------------------------------------------------------------------------------------------------- pipes
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="pipes in the place of files need a shell")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import <(cat {samples}) --slot 600 --m 1 --train 0",
+        "import /dev/stdin --slot 600 --m 1 --train 0 < <(cat {samples})",
+        "solve <(cat {tiny})",
+        "check {tiny} <(cat {schedule})",
+        "simulate <(cat {tiny}) --policy IE",
+        "import --family grid --slot 1 --nodes 8 <(cat {log})",
+        "import --family grid --slot 1 --kind batsim <(cat {batsim})",
+        "report <(cat {table}) -o {out}",
+        "campaign <(cat {campaign}) --results {out}",
+        "score <(cat {bag}) --results {out} --policy FCFS",
+    ],
+)
+def test_every_command_reads_pipes(tiny, tmp_path, hindsched, line):
+    files = {name: tmp_path / name for name in ("samples", "schedule", "log", "batsim", "table", "campaign", "bag")}
+    files["samples"].write_text("date,availability\n0,1\n600,1\n1200,0\n")
+    assert hindsched("solve", tiny, "--schedule", files["schedule"])[0] == 0
+    files["log"].write_text("1 0 -1 30 4 -1 -1 4\n")
+    files["batsim"].write_text(
+        '{"nb_res": 4, "profiles": {"p": {"type": "delay", "delay": 9}},'
+        ' "jobs": [{"id": "a", "subtime": 1, "res": 2, "profile": "p"}]}'
+    )
+    files["table"].write_text("instance,policy,makespan\na,IE,7\n")
+    files["campaign"].write_text(f'policies = ["IE"]\n[[instances]]\nfiles = ["{tiny}"]\n')
+    files["bag"].write_text(
+        '{"format": "bags/1", "slot": 2, "tasks": 1, "segments": 1, "store": "shared",'
+        ' "machines": [{"segment": 1, "states": "uuuuuuuuuu"}]}'
+    )
+    found = run_in_shell(line.format(**files, tiny=tiny, out=tmp_path / "out"))
+    assert found.returncode == 0, found.stderr

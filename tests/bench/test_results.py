@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import sys
 from itertools import product
 
 import pandas as pd
@@ -159,7 +160,7 @@ def test_one_point_under_two_settings_is_two_instances(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "cannot be read as a table: "),
+        ("", "empty, expected a table of runs"),
         ("m,policy\n5,IE\n", "no column 'makespan', expected one row per run"),
         (
             "instance,policy,makespan\na,IE,7\na,IP,soon\n",
@@ -203,21 +204,21 @@ def test_files_that_are_no_tables_are_named(tmp_path, monkeypatch):
     (tmp_path / "torn.csv.gz").write_bytes(gzip.compress(b"policy,makespan\n" * 1000)[:40])
     (tmp_path / "no.csv.xz").write_bytes(b"policy")
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     (tmp_path / "empty").mkdir()
     for name, said in (
-        ("a.txt", "expected a results folder, or a file .csv"),
-        ("torn.csv.gz", "cannot be read as a table"),
-        ("no.csv.xz", "cannot be read as a table"),
+        ("a.txt", "no column 'policy', expected one row per run"),
+        ("torn.csv.gz", "truncated gzip data, expected a whole file"),
+        ("no.csv.xz", "no column 'instance'"),
+        ("picture.png", "picture.png: line 1: not UTF-8, expected the text of a table of runs"),
+        ("a.parquet", "cannot be read as a table"),
         ("absent.csv", "no such file"),
         ("empty", "no such file"),
     ):
         with pytest.raises(InputError, match=said):
             read_results(tmp_path / name)
 
-    def absent(path):
-        raise ImportError
-
-    monkeypatch.setattr(pd, "read_parquet", absent)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(InputError, match="needs pyarrow"):
         read_results(tmp_path / "a.parquet")
 

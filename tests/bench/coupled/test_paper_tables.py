@@ -68,7 +68,7 @@ def test_every_group_and_table_is_compared() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "cannot be read as a table: "),
+        ("", "empty, expected a table"),
         ("a,b\n1,2\n", "line 1: columns a, b, expected table, policy, fails, diff, wins, wins30, stdv"),
         ("{head}\nIII,IE,0,0,0,0,0\n", "line 2: table 'III', expected one of I, II"),
         ("{head}\nI,IX,0,0,0,0,0\n", "line 2: 'IX', expected a heuristic of the paper"),
