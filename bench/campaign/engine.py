@@ -229,7 +229,8 @@ def _run_in_dask_worker(jobs: Sequence[Job], limit_s: float | None) -> list[_Out
 def _outcome(job: Job) -> _Outcome:
     try:
         row = job.run()
-        return _Outcome(job.key, job.note, row, row.get("failed"))
+        failed = row.get("failed")
+        return _Outcome(job.key, job.note, row, failed if isinstance(failed, str) else None)  # of grid: a number
     except InputError as error:
         return _Outcome(job.key, job.note, None, str(error))
 

@@ -148,7 +148,7 @@ class Journal:
     def failed_rows(self) -> dict[str, Row]:
         """Return the rows of failed jobs, by key."""
         rows = ((key, msgspec.json.decode(line, type=Row)) for key, line in self._lines.items() if b'"failed"' in line)
-        return {key: row for key, row in rows if row.get("failed") is not None}
+        return {key: row for key, row in rows if isinstance(row.get("failed"), str)}  # of grid: a number of jobs
 
     def append(self, row: Row) -> None:
         """Write one row with its ``key``, and wait until it is on the disk.

@@ -238,7 +238,10 @@ def run_all(
         except FailedJobsError as error:
             failure = error
         rows = held_rows(jobs, campaign.sources, journal)
-    if failure is not None and not any(row["kind"] == "run" and row.get("failed") is None for _, row in rows):
+    succeeded = any(row["kind"] == "run" and not isinstance(row.get("failed"), str) for _, row in rows)
+    if failure is not None and not succeeded:
+        row["kind"] == "run" and not isinstance(row.get("failed"), str) for _, row in rows
+    ):
         raise failure
     return rows, failure
 

@@ -150,8 +150,8 @@ def small(
         if name in ("workers", "batches", "length") and value > MOST_BATCHES:
             raise InputError(f"{value}, expected at most {MOST_BATCHES}", place=name)
     if workers * batches * length > _MOST_SECONDS:
-        seconds = workers * batches * length
-        raise InputError(f"up to {seconds} seconds of all workers, expected at most {_MOST_SECONDS}", place="workers")
+        most = workers * batches * length
+        raise InputError(f"up to {most} seconds of all workers, expected at most {_MOST_SECONDS}", place="workers")
     if not 0 < up <= 1:
         raise InputError(f"{up}, expected a probability above 0", place="up")
     draw = stream("batches", "small", 1, seed)

@@ -310,7 +310,7 @@ def test_a_long_text_is_not_quoted_whole(hindsched, folder):
     for option in ("--policy", "--solver"):
         code, out, err = hindsched("score", "5.json", option, "x" * 300)
         assert (code, out) == (2, "")
-        assert err.startswith(f"hindsched: {option[2:]}: '{'x' * 40}...', expected ")
+        assert err.startswith(f"hindsched: {option}: '{'x' * 40}...', expected ")
 
 
 @pytest.mark.skipif(not Path("/dev/fd").exists(), reason="open files have no names here")
