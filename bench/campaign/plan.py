@@ -240,8 +240,6 @@ def run_all(
         rows = held_rows(jobs, campaign.sources, journal)
     succeeded = any(row["kind"] == "run" and not isinstance(row.get("failed"), str) for _, row in rows)
     if failure is not None and not succeeded:
-        row["kind"] == "run" and not isinstance(row.get("failed"), str) for _, row in rows
-    ):
         raise failure
     return rows, failure
 

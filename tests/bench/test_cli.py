@@ -602,7 +602,11 @@ def test_an_unexpected_error_names_a_file_with_its_traceback(hindsched, monkeypa
     text = path.read_text()
     assert "Traceback" in text
     assert "in fail" in text
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
+
+    def refuse(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "NamedTemporaryFile", refuse)
     code, out, err = hindsched("generate")
     assert (code, out, len(err.splitlines())) == (3, "", 1)
     assert "please report it" in err
