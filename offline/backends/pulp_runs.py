@@ -5,6 +5,7 @@ Known traps, each with a test:
 - PuLP's ``status`` is Optimal for a solution at the time limit; ``sol_status`` makes the difference. For HiGHS neither
   says whether there is a solution, so the status comes from HiGHS itself.
 - PuLP passes a maximisation to HiGHS as the minimisation of the negative, so HiGHS's bound has the other sign.
+- PuLP splits CBC's command at every blank, also at those of a folder, and leaves its files and process if interrupted.
 - CBC returns no bound, and takes seed 0 as the time of day.
 - CBC reports "Integer infeasible", which ``sol_status`` lacks, where branching proves it, but sometimes also where the
   time limit passes during preprocessing, which is no proof.
@@ -13,9 +14,13 @@ Known traps, each with a test:
 from __future__ import annotations
 
 import math
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from hindsched.instances.errors import InputError
@@ -96,7 +101,7 @@ def _run_cbc(program: pulp.LpProblem, limits: Limits, time_limit_s: float | None
         threads=limits.threads if limits.threads > 1 else None,
         options=[f"randomSeed {seed}", f"randomCbcSeed {seed}"],
     )
-    program.solve(cbc)
+    _solve_by_cbc(program, cbc)
     optimal = program.sol_status == pulp.LpSolutionOptimal
     has_solution = optimal or program.sol_status == pulp.LpSolutionIntegerFeasible
     # if the limit has not passed by this clock, it had not passed by CBC's, and infeasibility is a proof
@@ -106,6 +111,40 @@ def _run_cbc(program: pulp.LpProblem, limits: Limits, time_limit_s: float | None
     return Claim(has_solution, is_proven, None, None if is_proven else limit)
 
 
+def _solve_by_cbc(program: pulp.LpProblem, cbc: pulp.COIN_CMD) -> None:
+    """Assign CBC's solution and status to a program, as PuLP does, with files and a process that end with the call."""
+    import pulp
+
+    was_none, dummy = program.fixObjective()
+    with TemporaryDirectory(prefix="hindsched-") as folder:
+        model, solution = Path(folder, "model.mps"), Path(folder, "model.sol")
+        variables, names, constraints, _ = program.writeMPS(str(model), rename=1)
+        command = [cbc.path, model.name]  # CBC is called in the folder, because it takes no names with blanks
+        command += ["-max"] if program.sense == pulp.LpMaximize else []
+        command += [] if cbc.timeLimit is None else ["-sec", str(cbc.timeLimit)]
+        command += " ".join(f"-{option}" for option in (*cbc.options, *cbc.getOptions())).split()
+        command += ["-solve", "-printingOptions", "all", "-solution", solution.name]
+        code = _call(command, folder)
+        if code != 0 or not solution.exists():
+            raise InputError(f"ended with exit code {code} and no result, expected exit code 0", place="solver cbc")
+        status, values, *_, solution_status = cbc.readsol_MPS(str(solution), program, variables, names, constraints)
+    program.assignVarsVals(values)
+    program.assignStatus(status, solution_status)
+    program.restoreObjective(was_none, dummy)
+
+
+def _call(command: list[str], folder: str) -> int:
+    """Run a program in a folder without output, and return its exit code; an interruption ends it."""
+    nothing = subprocess.DEVNULL
+    with subprocess.Popen(command, cwd=folder, stdin=nothing, stdout=nothing, stderr=nothing) as process:
+        try:
+            return process.wait()
+        except BaseException:
+            process.kill()
+            process.wait()  # leaving the block waits a quarter of a second only after an interruption
+            raise
+
+
 def _run_highs(program: pulp.LpProblem, limits: Limits, time_limit_s: float | None) -> Claim:
     import highspy
     import pulp
@@ -113,6 +152,7 @@ def _run_highs(program: pulp.LpProblem, limits: Limits, time_limit_s: float | No
     highs = pulp.HiGHS(
         msg=False, timeLimit=time_limit_s, threads=limits.threads, random_seed=limits.seed, mip_rel_gap=0.0
     )
+    highs.callSolver = lambda program: _run_interruptibly(program.solverModel)
     program.solve(highs)
     native = program.solverModel
     info, status = native.getInfo(), native.getModelStatus()
@@ -124,6 +164,18 @@ def _run_highs(program: pulp.LpProblem, limits: Limits, time_limit_s: float | No
         bound = -bound
     limit = None if is_proven else limit_of(status)
     return Claim(has_solution, is_proven, bound if math.isfinite(bound) else None, limit)
+
+
+def _run_interruptibly(native: highspy.Highs) -> None:
+    """Run HiGHS in a thread: Python handles signals while it waits for a thread, not within the solver."""
+    native.HandleUserInterrupt = True
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        running = thread.submit(native.run)
+        try:
+            running.result()
+        except BaseException:
+            native.cancelSolve()
+            raise
 
 
 def limit_of(status: highspy.HighsModelStatus) -> Limit:
