@@ -97,7 +97,7 @@ def draw_gantt(
     step = max(1, instance.num_machines // 100)
     axes.set_yticks(range(0, instance.num_machines, step))
     labels = [f"machine {q}, g={instance.ticks[q]}" for q in range(0, instance.num_machines, step)]
-    axes.set_yticklabels(labels, fontsize=6)
+    axes.set_yticklabels(labels, fontsize=8)
     axes.set_xlabel("minutes")
     axes.set_title(title, loc="left", fontsize=10)
     if legend:
@@ -151,4 +151,4 @@ def _explain(axes: Axes) -> None:
     ]
     handles.append(Line2D([], [], color="#bbbbbb", label="white: a segment ends and is saved"))
     handles.append(Line2D([], [], color="black", label="black: saved on demand"))
-    axes.figure.legend(handles=handles, loc="outside lower center", ncols=5, fontsize=7, frameon=False)
+    axes.figure.legend(handles=handles, loc="outside lower center", ncols=5, fontsize=9, frameon=False)

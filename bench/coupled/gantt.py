@@ -109,7 +109,7 @@ def draw_gantt(
     step = max(1, ceil(instance.num_workers / _LABELLED_WORKERS))
     axes.set_yticks(range(0, instance.num_workers, step))
     axes.set_yticklabels(
-        [f"{instance.name_of(q)}, w={instance.w[q]}" for q in range(0, instance.num_workers, step)], fontsize=7
+        [f"{instance.name_of(q)}, w={instance.w[q]}" for q in range(0, instance.num_workers, step)], fontsize=9
     )
     axes.set_xlabel("slot")
     axes.set_title(title, loc="left", fontsize=10)
@@ -127,7 +127,7 @@ def _explain(axes: Axes) -> None:
         for text, colour, hatch in _ABSENT.values()
     ]
     handles.append(Patch(facecolor=_END_COLOUR, label="iteration ends"))
-    axes.figure.legend(handles=handles, loc="outside lower center", ncols=7, fontsize=7, frameon=False)
+    axes.figure.legend(handles=handles, loc="outside lower center", ncols=7, fontsize=9, frameon=False)
 
 
 def _runs(row: Sequence[Any], wanted: object) -> list[tuple[int, int]]:

@@ -1,5 +1,6 @@
 """The documentation as a site: every page is reached, every link leads somewhere, every policy and solver is told."""
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -51,6 +52,23 @@ def test_every_format_is_told(family):
     text = (ROOT / "docs/formats.md").read_text()
     known = [*part(family, "instances").INSTANCE_FORMATS, *part(family, "instances").SCHEDULE_FORMATS]
     assert [name for name in known if f"`{name}`" not in text] == []
+
+
+def test_formulas_have_indices_and_code_stays_as_it_is():
+    pytest.importorskip("sphinx")
+    nodes = pytest.importorskip("docutils.nodes")
+    spec = importlib.util.spec_from_file_location("conf", ROOT / "docs" / "conf.py")
+    conf = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(conf)
+    page = nodes.document(None, None)
+    code = nodes.literal("x_q <= 3", "x_q <= 3")
+    page += [
+        nodes.paragraph("", "E_{k-1} <= F'_1 + n_com, but max_copies and spot_aws_v100"),
+        nodes.paragraph("", "", code),
+    ]
+    conf.set_formulas(page)
+    assert [node.astext() for node in page.findall(nodes.subscript)] == ["k-1", "1", "com"]
+    assert page.astext() == "Ek-1 ≤ F'1 + ncom, but max_copies and spot_aws_v100\n\nx_q <= 3"
 
 
 def test_the_site_is_built_without_a_warning(tmp_path):
