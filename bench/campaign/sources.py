@@ -84,7 +84,12 @@ def from_file(path: str | os.PathLike[str]) -> Given:
 
     Its setting is its kind, so that only related files are compared together.
     """
-    instance = instances.read(path)
+    try:
+        instance = instances.read(path)
+    except InputError as error:
+        if error.place != "line 1, column 1":
+            raise
+        raise InputError("not an instance, expected one: hindsched import makes them from traces", file=path) from None
     return Given(as_unicode(os.fspath(path)), f"files: {family_named(instance.family).kind(instance)}", instance)
 
 

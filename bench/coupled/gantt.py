@@ -127,7 +127,7 @@ def _explain(axes: Axes) -> None:
         for text, colour, hatch in _ABSENT.values()
     ]
     handles.append(Patch(facecolor=_END_COLOUR, label="iteration ends"))
-    axes.figure.legend(handles=handles, loc="outside lower center", ncols=7, fontsize=9, frameon=False)
+    axes.figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize=9, frameon=False)
 
 
 def _runs(row: Sequence[Any], wanted: object) -> list[tuple[int, int]]:

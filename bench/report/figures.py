@@ -28,8 +28,9 @@ def ranges(overall: pd.DataFrame, family: AnyFamily, files: Files) -> Figure:
     ratio_plots.draw_ranges(axes, order, xlabel=ratio_label(family, "hindsight optimum"))
     return Figure(
         "Ratios to the optimum",
-        "Bar: the middle half of the runs. Mark: their median. Diamond: the mean of the finished runs, and its 95% "
-        "interval." + (" Arrow: the third quartile falls on unfinished runs." if overall["unfinished"].any() else ""),
+        "Bar: the middle half of the runs. Mark: their median. Diamond: the mean of the finished runs"
+        + (", and its 95% interval." if overall["ci_low"].notna().any() else ".")
+        + (" Arrow: the third quartile falls on unfinished runs." if overall["unfinished"].any() else ""),
         [files.picture("ranges", "", drawing)],
     )
 

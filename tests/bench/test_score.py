@@ -170,3 +170,12 @@ def test_an_instance_on_which_all_policies_tie_is_named_with_the_reason(hindsche
     assert code == 0
     assert "steady.json does not tell policies apart: every policy but RANDOM reaches the optimum, 3 slots" in err
     assert "; tasks take one slot, nothing is sent to workers, all workers stay UP until then" in err
+
+
+def test_a_trace_is_answered_with_the_command_that_reads_it(hindsched, tmp_path):
+    trace = tmp_path / "trace.csv"
+    trace.write_text("date,availability\n0,1\n600,0\n")
+    code, out, err = hindsched("score", trace, "--results", tmp_path / "out")
+    assert (code, out) == (2, "")
+    assert err.endswith("trace.csv: not an instance, expected one: hindsched import makes them from traces\n")
+    assert not (tmp_path / "out").exists()
