@@ -50,7 +50,7 @@ def explain(trace: Trace, nodes: Sequence[str]) -> Iterator[str]:
     yield from (f"assumed: {assumption}" for assumption in trace.assumptions)
     shown = list(nodes[:MOST_NODES])
     rows = [trace.intervals[trace.nodes.index(node)] for node in shown]
-    begin, end = min(row[0].start for row in rows), max(row[-1].stop for row in rows)
+    begin, end = _span(rows)
     width = max(len(_cut(node, 24)) for node in shown)
     yield ""
     for node, row in zip(shown, rows, strict=True):
@@ -72,7 +72,7 @@ def svg(trace: Trace, nodes: Sequence[str]) -> str:
     """Return the picture as SVG: a row for each node, time from left to right."""
     shown = list(nodes[:MOST_NODES])
     rows = [trace.intervals[trace.nodes.index(node)] for node in shown]
-    begin, end = min(row[0].start for row in rows), max(row[-1].stop for row in rows)
+    begin, end = _span(rows)
     height = _MARGIN + len(rows) * _ROW
     parts: list[str] = []
     for i, (node, row) in enumerate(zip(shown, rows, strict=True)):
@@ -99,6 +99,12 @@ def svg(trace: Trace, nodes: Sequence[str]) -> str:
 def _cut(name: str, width: int = 80) -> str:
     name = printable(as_unicode(name))
     return name if len(name) <= width else f"{name[: width - 3]}..."
+
+
+def _span(rows: Sequence[Sequence[Interval]]) -> tuple[Seconds, Seconds]:
+    """Return the time that all rows span; a second if they have only instants."""
+    begin, end = min(row[0].start for row in rows), max(row[-1].stop for row in rows)
+    return begin, end if end > begin else begin + 1
 
 
 def _signs(row: Sequence[Interval], begin: Seconds, end: Seconds, count: int) -> list[str]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import excerpt
 
-__all__ = ["SEPARATORS", "Candidate", "cells_of", "first_lines", "significant"]
+__all__ = ["MOST_ROWS", "SEPARATORS", "Candidate", "cells_of", "first_lines", "significant"]
 
 #: Names of the separators of cells, by the separator; ``" "`` stands for any number of blanks.
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar", " ": "blanks"}
@@ -23,6 +23,8 @@ _COMMENT = re.compile(r"\s*(#|//|%)")
 #: Excel's line that names the separator of the rest.
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 
+#: Most lines of a table, which memory must hold at once.
+MOST_ROWS = 3_000_000
 #: Number of comment lines before the first line that may name the columns.
 _MOST_COMMENTS = 20
 
@@ -56,20 +58,30 @@ class Candidate(NamedTuple):
         Raises
         ------
         InputError
-            If a line has another number of cells.
+            If a line has another number of cells, or there are more than `MOST_ROWS` lines.
         """
         width, separator = len(self.names), self.separator
-        for number, line in significant(lines, self.number):
+        for number, line in significant(lines, self.number, MOST_ROWS):
             cells = cells_of(line, separator, number)
             if len(cells) != width:
                 raise InputError(f"{len(cells)} columns, expected {width}: {self.shown}", place=f"line {number}")
             yield number, cells
 
 
-def significant(lines: Sequence[str], after: int = 0) -> Iterator[tuple[int, str]]:
-    """Yield the lines after number ``after`` that are neither blank nor a comment, with their numbers from 1."""
+def significant(lines: Sequence[str], after: int = 0, most: int | None = None) -> Iterator[tuple[int, str]]:
+    """Yield the lines after number ``after`` that are neither blank nor a comment, with their numbers from 1.
+
+    Raises
+    ------
+    InputError
+        If there are more than ``most``.
+    """
+    count = 0
     for number, line in enumerate(islice(lines, after, None), start=after + 1):
         if line and not line.isspace() and not _COMMENT.match(line):
+            count += 1
+            if most is not None and count > most:
+                raise InputError(f"one of more than {most} lines, expected at most these", place=f"line {number}")
             yield number, line
 
 

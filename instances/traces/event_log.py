@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Sequence
 from heapq import heappop, heappush
+from itertools import pairwise
+from sys import intern
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Interval, Presence, Seconds
@@ -81,30 +84,26 @@ def _trace(lines: Sequence[str], time_unit: TimeUnit | str | None) -> Trace:
         number, line = next(significant(lines), (1, ""))
         raise InputError(f"{excerpt(line)}, expected time_ms,add or remove,node", place=f"line {number}")
     head, (time, event, node) = found
-    numbers: list[int] = []
-    rows: list[list[str]] = []
-    for number, cells in head.rows(lines):
-        numbers.append(number)
-        rows.append(cells)
-    times = to_times(
-        [cells[time] for cells in rows],
-        numbers,
-        name=head.names[time],
-        unit=time_unit,
-        usual=TimeUnit.MILLISECONDS,
-        what="time",
-    )
-    events: list[tuple[Seconds, str, str]] = []
+    numbers = array("q")
+    texts: list[str] = []
+    moves: list[tuple[str, str]] = []
     there: set[str] = set()
-    for at, cells, number in zip(times.values, rows, numbers, strict=True):
+    for number, cells in head.rows(lines):
         place = f"line {number}"
         what = _EVENTS.get(cells[event].lower())
-        if events and at < events[-1][0]:
-            raise InputError(f"time {excerpt(cells[time])}, expected at least that of the previous event", place=place)
         if what is None:
             raise InputError(f"event {excerpt(cells[event])}, expected add or remove", place=place)
         _move(cells[node], what, there, place)
-        events.append((at, what, cells[node]))
+        numbers.append(number)
+        texts.append(intern(cells[time]))
+        moves.append((what, intern(cells[node])))
+    times = to_times(texts, numbers, name=head.names[time], unit=time_unit, usual=TimeUnit.MILLISECONDS, what="time")
+    for (before, after), text, number in zip(pairwise(times.values), texts[1:], numbers[1:], strict=True):
+        if after < before:
+            raise InputError(
+                f"time {excerpt(text)}, expected at least that of the previous event", place=f"line {number}"
+            )
+    events = [(at, what, name) for at, (what, name) in zip(times.values, moves, strict=True)]
     begin, end = events[0][0], events[-1][0]
     if begin == end:
         raise InputError("all events at the same time, expected at least two different times")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Interval, Presence, Seconds
-from hindsched.instances.traces.delimited import SEPARATORS, Candidate, cells_of, first_lines, significant
+from hindsched.instances.traces.delimited import MOST_ROWS, SEPARATORS, Candidate, cells_of, first_lines, significant
 from hindsched.instances.traces.parsing import excerpt, read_lines
 from hindsched.instances.traces.times import (
     TimeUnit,
@@ -106,7 +106,7 @@ def _trace(lines: Sequence[str], time_unit: TimeUnit | str | None) -> Trace:
     head, columns = (Candidate(0, _NAMES, " "), list(range(9))) if isinstance(found, str) else found
     names: dict[tuple[str, str], str] = {}
     rows: dict[tuple[str, str], list[Interval]] = {}
-    for number, line in significant(lines, head.number):
+    for number, line in significant(lines, head.number, MOST_ROWS):
         cells = _cells(line, head, number)
         _add_event([cells[column] for column in columns], f"line {number}", names, rows)
     if not rows:
@@ -130,6 +130,8 @@ def _unit(rows: Mapping[tuple[str, str], Sequence[Interval]], named: TimeUnit | 
     unit = unit_named(named)
     low = min(row[0].start for row in rows.values())
     high = max(row[-1].stop for row in rows.values())
+    if low == high:
+        raise InputError("all events at the same time, expected at least one that lasts")
     if unit is None:
         unit = TimeUnit.SECONDS if is_before_2100(high) else plausible_unit(low, high)
     if unit is None or unit is TimeUnit.DATE:

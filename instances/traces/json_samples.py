@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Interval, Seconds, simplest
 from hindsched.instances.text_files import decode_json, quoted
+from hindsched.instances.traces.delimited import MOST_ROWS
 from hindsched.instances.traces.parsing import excerpt, read_lines, to_length, to_moment
 from hindsched.instances.traces.samples import (
     COLUMNS,
@@ -133,6 +134,8 @@ def _samples(text: str, gap_s: float | str | Seconds | None, time_unit: TimeUnit
         held = held[key]
     if not isinstance(held, list) or len(held) < 2:
         raise InputError("expected a list of at least two samples")
+    if len(held) > MOST_ROWS:
+        raise InputError(f"{len(held)} samples, expected at most {MOST_ROWS}")
     values: list[int] = []
     for i, value in enumerate(held):
         if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 and value % 1 == 0:

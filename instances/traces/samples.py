@@ -6,12 +6,14 @@ A value is 0 or 1, or the number of machines that are available.
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from statistics import median_low
+from sys import intern
 
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Interval, Presence, Seconds, simplest
@@ -397,46 +399,54 @@ class _Table:
 
     def intervals(self, name: str, time_unit: TimeUnit | str | None) -> dict[str, tuple[Interval, ...]]:
         """Return the observed intervals of each node, or of the single node that the file is named after."""
-        numbers: list[int] = []
+        numbers = array("q")
         texts: list[str] = []
         owners: list[str] = []
         values: list[int] = []
         others: dict[int, list[str]] = {}
+        latest: dict[str, str] = {}
         for number, cells in self.head.rows(self.lines):
             if not numbers:
                 others = {i: [] for i in self.unused if cells[i] and seconds(cells[i]) is None}
+            owner = name if self.node is None else intern(cells[self.node])
+            if not owner:
+                raise InputError("no name of a node, expected one in each line", place=f"line {number}")
+            text = cells[self.date]
+            if latest.get(owner) == text:  # an early end for a file that repeats a line
+                raise self._not_later(text, number)
+            latest[owner] = text
+            if len(latest) > MOST_MACHINES:
+                raise InputError(f"more than {MOST_MACHINES} nodes, expected at most these", place=f"line {number}")
             numbers.append(number)
-            texts.append(cells[self.date])
+            texts.append(text)
             values.append(self._value(cells[self.value], number))
             for i, kept in others.items():
                 kept.append(cells[i])
-            if self.node is not None:
-                owners.append(cells[self.node])
-                if not owners[-1]:
-                    raise InputError("no name of a node, expected one in each line", place=f"line {number}")
+            owners.append(owner)
         if not texts:
             median_step([])
         times, description = to_times(texts, numbers, name=self.head.names[self.date], unit=time_unit)
         rows: dict[str, tuple[list[Seconds], list[int]]] = {}
         for i, time in enumerate(times):
-            dates, mine = rows.setdefault(owners[i] if owners else name, ([], []))
+            dates, mine = rows.setdefault(owners[i], ([], []))
             if dates and time <= dates[-1]:
-                unused = [self.head.names[column] for column in self.unused]
-                hint = f" (for several nodes, --columns node={unused[0]})" if unused and self.node is None else ""
-                raise InputError(
-                    f"date {excerpt(texts[i])}, expected a date after the previous one{hint}",
-                    place=f"line {numbers[i]}",
-                )
+                raise self._not_later(texts[i], numbers[i])
             dates.append(time)
             mine.append(values[i])
         if not self.is_node_named:
             for column, cells in others.items():
-                self._expect_one_series(column, cells, owners or [name] * len(times), times)
+                self._expect_one_series(column, cells, owners, times)
         self.findings = self._describe(description, [median_step(dates) for dates, _ in rows.values()])
         if self.is_count:
             return {k: row for node, pair in rows.items() for k, row in counted(node, *pair).items()}
         ones = int(self.meaning is Meaning.AVAILABLE)
         return {node: from_samples(dates, [value == ones for value in mine]) for node, (dates, mine) in rows.items()}
+
+    def _not_later(self, text: str, number: int) -> InputError:
+        """Return the error for a date that is not after the previous one of its node."""
+        unused = [self.head.names[column] for column in self.unused]
+        hint = f" (for several nodes, --columns node={unused[0]})" if unused and self.node is None else ""
+        return InputError(f"date {excerpt(text)}, expected a date after the previous one{hint}", place=f"line {number}")
 
     def _expect_one_series(
         self, column: int, cells: Sequence[str], owners: Sequence[str], times: Sequence[Seconds]

@@ -8,7 +8,7 @@ import pytest
 
 from hindsched.instances import InputError
 from hindsched.instances.states import to_letters
-from hindsched.instances.traces import read
+from hindsched.instances.traces import delimited, event_table, read, samples
 from hindsched.instances.traces.samples import counted, from_samples
 
 DATES = [f"2023-02-15 {22 + i // 6}:{i % 6}0:00" for i in range(8)]
@@ -247,6 +247,8 @@ def test_an_event_table_in_milliseconds(write):
         (f"1 {'0 ' * 16}0\n", "line 1: a log of jobs, expected a trace; it is read with --family grid"),
         ('date,up\n"0,1\n1,1\n', "line 2: '\"0,1': unexpected end of data, expected a line of cells"),
         ("time_ms,event,node,zone\n0,add,a,b\n", "line 1: 'time_ms,event,node,zone' is in no known form; not a log"),
+        ("0 0 1 1 a 1 5 5 x\n0 0 1 1 a 0 5 5 x\n", "all events at the same time, expected at least one that lasts"),
+        ("date,up\n0,1\n0,1\n", "line 3: date '0', expected a date after the previous one"),
         ("date,up\n", "0 samples, expected at least two"),
     ],
 )
@@ -386,6 +388,28 @@ def test_counted_machines_are_those_of_one_sample_list_each():
 def test_counts_that_fill_the_memory_are_refused(write, data, message):
     text = json.dumps({"gap_s": 5, "data": data}).replace("100000", "1e5")
     assert refusal(write("z.json", text)).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "date,up\n" + "".join(f"{i},1\n" for i in range(9)),
+            "line 10: one of more than 8 lines",
+        ),
+        ("".join(f"{i},add,{i}\n" for i in range(9)), "line 9: one of more than 8 lines"),
+        ("".join(f"0 0 1 1 a 1 {i} {i + 1} x\n" for i in range(9)), "line 9: one of more than 8 lines"),
+        (
+            "date,node,up\n" + "".join(f"1,{i},1\n" for i in range(6)),
+            "line 7: more than 5 nodes",
+        ),
+    ],
+)
+def test_rows_and_nodes_have_a_largest_number(write, monkeypatch, text, message):
+    monkeypatch.setattr(delimited, "MOST_ROWS", 8)
+    monkeypatch.setattr(event_table, "MOST_ROWS", 8)
+    monkeypatch.setattr(samples, "MOST_MACHINES", 5)
+    assert refusal(write("z.csv", text)).startswith(message)
 
 
 # ------------------------------------------------------------------------------------------------------------- windows
