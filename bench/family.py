@@ -42,7 +42,7 @@ class Family(Generic[ProblemT, ScheduleT]):
     least: ClassVar[int] = 0
     #: The policy that others are compared with, if the literature has one.
     reference: ClassVar[str | None] = None
-    #: Options of a run by name, with their values, the default first; an empty tuple: any text, default "".
+    #: Options of a run by name, with their values. The default comes first; an empty tuple: any text, default "".
     run_options: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     #: Integer parameters of the points of an experiment, as rows name them.
     axes: ClassVar[tuple[str, ...]] = ()
@@ -54,7 +54,7 @@ class Family(Generic[ProblemT, ScheduleT]):
     axis_keys: ClassVar[Mapping[str, str]] = {"instance_seed": "seed"}
     #: Keys of ``facts`` that results keep as numeric columns.
     columns: ClassVar[tuple[str, ...]] = ()
-    #: Columns whose mean over finished runs is shown beside the ratios.
+    #: Columns whose mean over finished runs is shown next to the ratios.
     averages: ClassVar[tuple[str, ...]] = ()
 
     @cached_property
@@ -140,7 +140,7 @@ class Family(Generic[ProblemT, ScheduleT]):
         return ()
 
     def replay(self, instance: ProblemT, record: RunRecord, who: str) -> Row:
-        """Replay a run by the checker; return what the row says of the check.
+        """Replay a run by the checker; return the columns of the row that report the check.
 
         Raises
         ------

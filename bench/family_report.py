@@ -52,5 +52,5 @@ class FamilyReport(Generic[ProblemT, ScheduleT]):
         return []
 
     def example(self, ratios: pd.DataFrame, files: Files) -> Figure | None:
-        """Return a figure of one run beside the optimum; None where there is no suitable run."""
+        """Return a figure of one run and the optimum; None where there is no suitable run."""
         return None

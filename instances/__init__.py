@@ -1,7 +1,7 @@
 """What a problem is: instances, states, chains, generators, traces, files, schedules and their checkers.
 
-This package knows none of the others. Families of problems live in sub-packages (``instances.coupled``); what all
-families share lies beside them, and the ``"format"`` of a file decides whose it is.
+This package imports none of the others. Each family of problems has a sub-package (``instances.coupled``); the other
+modules serve all families. The ``"format"`` of a file names its family.
 """
 
 from hindsched.instances.chains import Chain, fit

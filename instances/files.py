@@ -87,14 +87,14 @@ def write_schedule(schedule: Any, path: str | os.PathLike[str]) -> None:
     write_text(path, part(_family(schedule), "instances").write_schedule(schedule))
 
 
-def check(instance: Any, schedule: Any, **beside: Any) -> Verdict:
+def check(instance: Any, schedule: Any, **options: Any) -> Verdict:
     """Replay a schedule with the independent checker of the family.
 
     Parameters
     ----------
     instance, schedule
         Of the same family.
-    **beside
+    **options
         Further arguments of the family's checker, such as the run that a certificate refers to.
 
     Raises
@@ -106,7 +106,7 @@ def check(instance: Any, schedule: Any, **beside: Any) -> Verdict:
     if _family(schedule) != family:
         raise InputError(f"of the family {_family(schedule)}, expected {family} as the instance is", place="schedule")
     try:
-        verdict: Verdict = part(family, "instances").check(instance, schedule, **beside)
+        verdict: Verdict = part(family, "instances").check(instance, schedule, **options)
     except InputError as error:
         if isinstance(getattr(schedule, "instance", None), str) and not is_made_for(instance, schedule):
             raise InputError(f"made for another instance: {error}") from None

@@ -1,4 +1,4 @@
-"""Sources of states: an array of known states, or random streams that are drawn as far as they are read.
+"""Sources of states: an array of known states, or random streams that are drawn on demand.
 
 The instances of every family hold their states through a source, so slots that are never read cost nothing.
 """
@@ -89,7 +89,7 @@ class KnownStates:
 
 
 class DrawnStates:
-    """States drawn from Markov chains as far as they are read, with one random stream per worker.
+    """States drawn on demand from Markov chains, with one random stream per worker.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Hindsight optima: exact solvers for instances whose states are all known.
 
 `solve` calls the solvers of every family and loads only the one that it needs. This package imports ``instances`` only.
-Each family has a sub-package (``hindsched.offline.coupled``, ...) with its solvers in ``api.py``; the modules beside
-them are shared by all families.
+Each family has a sub-package (``hindsched.offline.coupled``, ...) with its solvers in ``api.py``; the other
+modules serve all families.
 """
 
 from hindsched.offline.kmis import SharedSlots, earliest_common_slots, max_common_slots

@@ -1,4 +1,4 @@
-"""What every family does with an answer before a user sees it: refuse what the checker does not confirm."""
+"""Confirmation of answers, for every family: a schedule is refused unless the checker accepts it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["expect_valid", "expect_value"]
 
 
 def expect_valid(verdict: Verdict, by: str, what: str = "a schedule") -> None:
-    """Raise `SelfCheckError` unless the checker accepts what a solver made."""
+    """Raise `SelfCheckError` unless the checker accepts the schedule of a solver."""
     if not verdict.is_valid:
         raise SelfCheckError(f"{by} made {what} that the checker refuses: {verdict}")
 

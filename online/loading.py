@@ -124,7 +124,7 @@ def load_file(path: str, class_name: str, options: Mapping[str, object]) -> obje
     Parameters
     ----------
     path
-        The file. Every call executes it again; it may import modules that lie beside it.
+        The file. Every call executes it again; it may import modules of its folder.
     class_name
         The class (or function) to call.
     options
@@ -145,7 +145,7 @@ def load_file(path: str, class_name: str, options: Mapping[str, object]) -> obje
     sys.modules[name] = module
     try:
         with _neighbours_of(file.resolve()):
-            exec(compile(file.read_bytes(), path, "exec"), vars(module))  # no byte code is cached beside the file
+            exec(compile(file.read_bytes(), path, "exec"), vars(module))  # no byte code is cached next to the file
     except (Exception, SystemExit) as error:  # the file may raise anything
         del sys.modules[name]
         raise InputError(f"cannot be imported: {_in_one_line(error)}", file=path) from error
@@ -156,7 +156,7 @@ def load_file(path: str, class_name: str, options: Mapping[str, object]) -> obje
 
 @contextmanager
 def _neighbours_of(file: Path) -> Iterator[None]:
-    """Let imports find the modules beside a file; forget these modules afterwards, another file may have others."""
+    """Let imports find the modules of a file's folder; forget them afterwards, since another file may have others."""
     folder = str(file.parent)
     sys.path.insert(0, folder)
     importlib.invalidate_caches()  # a neighbour may be new
@@ -174,7 +174,7 @@ def _neighbours_of(file: Path) -> Iterator[None]:
 
 
 def source_files(path: str) -> list[Path]:
-    """Return a policy's file and the modules beside it that it imports, directly or indirectly.
+    """Return a policy's file and the modules of its folder that it imports, directly or indirectly.
 
     Raises
     ------
@@ -199,9 +199,9 @@ def source_files(path: str) -> list[Path]:
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 names = [node.module]
             for name in {name.partition(".")[0] for name in names}:
-                beside = Path(path).parent / name
-                waiting += [beside.with_suffix(".py")] if beside.with_suffix(".py").is_file() else []
-                waiting += sorted(beside.rglob("*.py")) if (beside / "__init__.py").is_file() else []
+                module = Path(path).parent / name
+                waiting += [module.with_suffix(".py")] if module.with_suffix(".py").is_file() else []
+                waiting += sorted(module.rglob("*.py")) if (module / "__init__.py").is_file() else []
     return list(found)
 
 

@@ -31,7 +31,7 @@ def from_matrix(matrix: npt.ArrayLike) -> nx.Graph[Any]:
     Raises
     ------
     InputError
-        If the shape is another, or a cell is neither 0 nor 1.
+        If the array is not a matrix, or a cell is neither 0 nor 1.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def write_graph(graph: nx.Graph[Any], path: str | os.PathLike[str]) -> None:
     Raises
     ------
     InputError
-        If the ending is another, the graph is not bipartite, or an edge list cannot represent the names.
+        If the ending of the name is unknown, the graph is not bipartite, or an edge list cannot represent the names.
     """
     check_graph(graph)
     suffix = Path(path).suffix

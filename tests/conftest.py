@@ -1,12 +1,12 @@
-"""What all tests share."""
+"""Settings and fixtures of all tests."""
 
 import logging
 
 from hypothesis import settings
 
-# no test depends on the clock: on a busy machine an example may take as long as it likes
+# No test depends on the clock: an example may take any time on a busy machine.
 settings.register_profile("house", deadline=None)
 settings.load_profile("house")
 
-# which test is the first to compile depends on the order of tests, so none sees that it is told
+# The message about compilation goes to the first test that compiles, which depends on the order of tests.
 logging.getLogger("hindsched.compiling").disabled = True

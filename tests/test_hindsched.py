@@ -1,4 +1,4 @@
-"""The one import: what it offers is what the packages and the command line do."""
+"""The public functions of `import hindsched` agree with the packages and the command line."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ from hindsched.bench.results.summary import summary
 
 
 class First:
-    """Stay with the first worker that is UP; a memory of its own must not outlive a run."""
+    """Stay with the first worker that is UP; this memory must end with the run."""
 
     name = "first"
 
@@ -100,7 +100,7 @@ def test_states_of_every_kind_mean_the_same():
 
 def test_chains_are_fitted_on_the_past_where_there_is_one():
     past = ["uuuuuudd", "uuuudddd"]
-    assert set(hs.from_states(["uud", "udu"]).chains) == {None}  # never on what is scored
+    assert set(hs.from_states(["uud", "udu"]).chains) == {None}  # never on the states that are scored
     known = hs.from_states(["uud", "udu"], past=past)
     assert known.chains == tuple(instances.fit(row) for row in instances.states.from_letters(past))
 
@@ -118,7 +118,7 @@ def test_chains_are_fitted_on_the_past_where_there_is_one():
         (["uxu"], "workers[0].states: letter 'x' in slot 1"),
     ],
 )
-def test_states_that_cannot_be_meant_are_refused(states, said):
+def test_ambiguous_states_are_refused(states, said):
     with pytest.raises(hs.InputError) as refused:
         hs.from_states(states)
     assert str(refused.value).startswith(said)
@@ -141,14 +141,14 @@ def test_a_policy_as_an_object_starts_afresh_in_every_run(drawn):
         (3, "policy int: expected a text attribute name and a method choose(visible)"),
     ],
 )
-def test_what_is_no_policy_is_refused(drawn, policy, said):
+def test_invalid_policies_are_refused(drawn, policy, said):
     with pytest.raises(hs.InputError) as refused:
         hs.run(drawn, policy)
     assert str(refused.value) == said
 
 
 @pytest.mark.parametrize("call", [hs.solve, hs.bound, lambda it: hs.run(it, "IE"), lambda it: hs.score([it])])
-def test_what_is_no_instance_is_refused(call):
+def test_invalid_instances_are_refused(call):
     with pytest.raises(hs.InputError, match=r"^instance: int, expected an instance or its file$"):
         call(7)
 

@@ -1,4 +1,4 @@
-"""Imports point one way: no circle anywhere, and the product imports no study."""
+"""Imports form no circle, and the product imports no study."""
 
 import ast
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def modules() -> dict[str, Path]:
 
 
 def imported(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """Yield what is imported anywhere below a node, but not what only type checkers see: module and name."""
+    """Yield module and name of all imports below a node, except those for type checkers only."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
             for other in child.orelse:

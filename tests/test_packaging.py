@@ -1,4 +1,4 @@
-"""What is installed: one package, typed, light to import, with a console script that runs."""
+"""The wheel installs one typed package that is light to import, and a working console script."""
 
 import importlib.util
 import os
@@ -68,7 +68,7 @@ def wheel(tmp_path_factory) -> Path:
     return built
 
 
-def test_the_wheel_holds_one_package_and_nothing_else(wheel):
+def test_the_wheel_contains_one_package_only(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert wheel.name.startswith("hindsched-")
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"hindsched"}
@@ -89,7 +89,7 @@ def test_both_kinds_of_install_give_a_console_script_that_runs(kind, wheel, tmp_
     run(sys.executable, "-m", "venv", "--without-pip", environment)
     python = environment / "bin" / "python"
     (site,) = (environment / "lib").glob("python*/site-packages")
-    # the new environment borrows our dependencies, but must bring the toolkit itself
+    # The new environment uses these dependencies, but its own copy of the toolkit.
     ours = sysconfig.get_paths()["purelib"]
     (site / "dependencies.pth").write_text(ours + "\n")
     what = [wheel] if kind == "wheel" else ["--no-build-isolation", "--editable", ROOT]
@@ -119,7 +119,7 @@ def contents(wheel: Path) -> dict[str, int]:
 
 
 def supported() -> list[str]:
-    """Return the Pythons that the package says it runs on, but for this one."""
+    """Return the supported versions of Python except this one."""
     classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
     found = [line.rpartition(" ")[2] for line in classifiers if line.startswith("Programming Language :: Python :: 3.")]
     assert found
@@ -127,7 +127,7 @@ def supported() -> list[str]:
 
 
 def interpreter(version: str) -> Path | None:
-    """Return a Python of this version, if the machine has one: on the path, or among those that pyenv keeps."""
+    """Return a Python of this version from the path or from pyenv; None if there is none."""
     kept = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     on_path = shutil.which(f"python{version}")
     for python in [*([Path(on_path)] if on_path else []), *sorted(kept.glob(f"{version}.*/bin/python"))]:

@@ -24,7 +24,7 @@ __all__ = ["COLUMNS", "CONFIGURATION", "ORACLE", "configuration_means", "draw_ba
 #: Name of the predicting scheduler where its predictor is an oracle.
 ORACLE = "FCFS-PRDCT-DMD (oracle)"
 
-#: Upper end of a chart, in heights of the tallest bar; FCFS is left out, whose bars can be far taller.
+#: Upper end of a chart, in heights of the tallest bar except those of FCFS, which can be far taller.
 _TALLEST = 1.4
 
 #: Columns that name a configuration.

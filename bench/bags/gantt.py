@@ -58,7 +58,7 @@ def draw_gantt(
     title
         Above the picture.
     end
-        How far the axis goes at least, in ticks of time.
+        The least length of the axis, in ticks of time.
     legend
         Whether to explain below.
     """

@@ -27,7 +27,7 @@ class Paper:
     """An instance of the paper's experiment (see `hindsched.instances.bags.generate.paper`).
 
     Saves on demand are allowed, so that all four schedulers run on the same instance; each is measured by the optimum
-    of what it may do.
+    with its options.
     """
 
     family: ClassVar[str] = "bags"

@@ -82,6 +82,6 @@ def _trace() -> tuple[Trace, Any, int]:
 
 
 def start_slots() -> Sequence[int]:
-    """Return the slots in which instances start: one per day of the second half with a week left after it."""
+    """Return the slots in which instances start: one per day of the second half, at least a week before the end."""
     slots = _trace()[2]
     return range(slots // 2, slots - _SLOTS + 1, _DAY_SLOTS)

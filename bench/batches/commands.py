@@ -101,7 +101,7 @@ class BatchesCommands(FamilyCommands[Instance, Run]):
         super().prepare_solve(instance, num_files, given)
 
     def solve(self, instance: Instance, given: Given) -> Sequence[tuple[Row, Result]]:
-        """Solve a relaxation; ``check`` can recompute what is printed."""
+        """Solve a relaxation; ``check`` can recompute the printed numbers."""
         rest = dict(given)
         if rest.pop("threads") > 1:
             raise click.UsageError("--threads: the solvers of batches use one")

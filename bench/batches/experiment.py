@@ -129,7 +129,7 @@ def experiment(setup: Setup) -> list[tuple[str, Setting, str, Row]]:
 def run_experiment(
     setup: Setup, folder: Path, *, num_processes: int, dask: str | None, is_held_only: bool = False
 ) -> list[Row]:
-    """Run what the folder does not hold yet, and return the rows of this setup.
+    """Make the rows that the folder lacks, and return all rows of this setup.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """The adapter of the family `batches`: batches of tasks with deadlines on volunteered machines.
 
-A run is measured by its satisfied tasks beside the rung ``free``; its row also says what the rungs ``traffic`` and
-``stream`` allow on the run's own contacts. That each rung allows all that the next one does, and the run, is asserted
-batch by batch for every row.
+A run is measured by its satisfied tasks over those of the rung ``free``. Its row also has the optima of the rungs
+``traffic`` and ``stream`` on the run's own contacts. For every row and batch it is asserted that each rung is at least
+as good as the next one, and as the run.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class _Batches(Family[Instance, Run]):
         return f"{instance.num_workers} workers, N={instance.tasks} M={len(instance.batches)}"
 
     def solve(self, instance: Instance, options: Options) -> Result:
-        """Return what the rung ``free`` allows."""
+        """Return the optimum of the rung ``free``."""
         return offline.solve(
             instance, Rung.FREE, solver=options.solver, time_limit_s=options.time_limit_s, **dict(options.solve)
         )
@@ -115,7 +115,7 @@ class _Batches(Family[Instance, Run]):
         return RunRecord(run.policy, tasks or None, None if tasks else 1, run.run, facts)
 
     def replay(self, instance: Instance, record: RunRecord, who: str) -> Row:
-        """Let the checker replay a run, and hold it against the three rungs."""
+        """Let the checker replay a run, and compare it with the three rungs."""
         verdict = instances.check(instance, record.schedule)
         if not verdict.is_valid or verdict.outcome.satisfied_tasks != (record.value or 0):
             raise SelfCheckError(f"{who}: reports {record.value} satisfied tasks, the checker finds: {verdict}")

@@ -35,7 +35,7 @@ def draw_requests(rows: Rows, path: Path) -> None:
 
 
 def draw_satisfied(rows: Rows, path: Path) -> None:
-    """Draw the share of satisfied batches per predictor beside the hindsight optimum (the paper's Figure 8)."""
+    """Draw the share of satisfied batches per predictor and in the hindsight optimum (the paper's Figure 8)."""
     mine = [row for row in rows if (row["part"], row["first"], row.get("copies_lambda")) == ("batches", "spread", 2)]
     ratios = sorted({row["deadline_s"] / row["c"] for row in mine})
     figure, (axes,) = canvas.new_figure(1, heights=(3.6,))

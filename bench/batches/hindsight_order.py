@@ -1,4 +1,4 @@
-"""Compare a run with its hindsight optima, which are ordered: each allows what the next one allows, and more."""
+"""Compare a run with its hindsight optima. These are ordered, since each relaxes the next one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def expect_ordered(who: str, optima: Mapping[Rung, Hindsight], run: Any) -> None
     who
         Name of the run, for the message.
     optima
-        Hindsight optima by rung, the one with the most freedom first.
+        Hindsight optima by rung, in order of decreasing freedom.
     run
         Anything with ``satisfied`` and ``latency`` per batch.
     """

@@ -130,7 +130,7 @@ class CoupledCommands(FamilyCommands[Instance, Schedule]):
             write_model(instance, model, **rest)
 
     def solve(self, instance: Instance, given: Given) -> Sequence[tuple[Row, Result]]:
-        """Add the objective, and the bound and the solver by their older names, to what every family prints."""
+        """Add the objective, and the older names of bound and solver, to the row of every family."""
         result = solve(instance, **{name: value for name, value in given.items() if name != "model"})
         row = self.result_row(result)
         bound = row["upper"] if result.objective is Objective.ITERATIONS else row["lower"]

@@ -160,7 +160,7 @@ class _Coupled(Family[Instance, Schedule]):
         return RunRecord(run.policy, run.makespan, instance.slots, run.schedule, facts)
 
     def replay(self, instance: Instance, record: RunRecord, who: str) -> Row:
-        """Replay the schedule of a run by the checker, as far as it was kept; return the number of slots replayed."""
+        """Replay the kept part of a run's schedule by the checker; return the number of slots replayed."""
         from hindsched.instances.coupled.replay import replay  # late: it loads the compiler
 
         verdict = replay(instance, record.schedule)

@@ -87,7 +87,7 @@ def draw_gantt(
     """
     slots = schedule.slots if slots is None else slots
     is_lettered = slots <= _LETTERED_SLOTS
-    states = instance.prefix(min(slots, instance.slots))  # of states that are drawn, no more than is shown
+    states = instance.prefix(min(slots, instance.slots))  # draw states only for the slots that are shown
     for q, row in enumerate(schedule.letters):
         for code, (_, colour, hatch) in _ABSENT.items():
             spans = _runs(states[q].tolist(), code)

@@ -1,4 +1,4 @@
-"""The paper's experiment: Tables I and II and Figure 2 for every reading of what the paper leaves open."""
+"""The paper's experiment: Tables I and II and Figure 2 for every reading of the paper's open points."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _COMPACT = (
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One interpretation of what the paper leaves open (docs/model.md sections 2, 5 and 6).
+    """One interpretation of the paper's open points (docs/model.md sections 2, 5 and 6).
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ COLUMNS = {
     "stdv": "stdv",
 }
 
-#: The columns that identify an instance and a scenario, as far as a frame has them.
+#: Columns that identify an instance and a scenario; a frame may lack some.
 _INSTANCE = ("fingerprint", "setting", "instance", "m", "n_com", "wmin", "scenario", "trial")
 _SCENARIO = ("setting", "m", "n_com", "wmin", "instance_seed", "scenario")
 

@@ -211,7 +211,7 @@ def _whole(setup: Setup) -> Iterator[_Run]:
 
 
 def run_experiment(setup: Setup, folder: Path, *, num_processes: int, dask: str | None) -> list[Row]:
-    """Run what the folder does not hold yet, and return the rows of this setup.
+    """Make the rows that the folder lacks, and return all rows of this setup.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Compute the paper's Tables I to III, and those beside them, from the runs: means over seeds with intervals."""
+"""Compute the paper's Tables I to III, and further ones, from the runs: means over seeds with intervals."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def overlay_pairs(rows: Rows, mix: str, load: float) -> list[tuple[float, float]
 
 
 def tables(rows: Rows) -> dict[str, list[Row]]:
-    """Return Tables I, II and III, and the centralised baselines beside dgs, by mix and load."""
+    """Return Tables I, II and III, and dgs compared with centralised baselines, by mix and load."""
     paper = select(rows, part="paper")
     found: dict[str, list[Row]] = {"I": [], "II": [], "III": [], "baselines": []}
     for mix, load in dict.fromkeys((row["mix"], row["load"]) for row in paper):

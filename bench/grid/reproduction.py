@@ -20,7 +20,7 @@ _TITLES = {
     "I": "Table I: messages and failures by method",
     "II": "Table II: degrees",
     "III": "Table III: dynamic and static overlay, mean waits in seconds",
-    "baselines": "Mean waits beside centralised schedulers",
+    "baselines": "Mean waits compared with centralised schedulers",
     "log": "KTH-SP2, mean waits in seconds",
 }
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["findings"]
 
 
-#: How runs with at most, and with at least, a given ratio are described.
+#: Descriptions of runs with at most a given ratio, and of those with at least that ratio.
 _MEDIANS = {
     Sense.MIN: ("take at most {} times the hindsight optimum", "take at least {} times the hindsight optimum"),
     Sense.MAX: (
@@ -35,7 +35,7 @@ def findings(
     medians: pd.DataFrame | None,
     family: AnyFamily,
 ) -> list[str]:
-    """Return sentences on the runs of one combination of options, the most important first.
+    """Return sentences on the runs of one combination of options, most important first.
 
     Parameters
     ----------

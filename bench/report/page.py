@@ -70,7 +70,7 @@ class Report:
     page
         The page.
     files
-        All files, the page first.
+        All files; the page comes first.
     findings
         The sentences of the summary.
     contradictions

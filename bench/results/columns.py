@@ -1,4 +1,4 @@
-"""The columns of results: their types, what is derived from them, and which of several rows of a run counts."""
+"""The columns of results: types, derived columns, and the choice among several rows of a run."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def contradictions(runs: pd.DataFrame) -> list[str]:
 def profile(runs: pd.DataFrame) -> pd.DataFrame:
     """Return Dolan and Moré's performance ratio: each run's value over the best policy's on the same instance.
 
-    Only instances count that every policy ran on and some policy finished. The ratio is infinite for a run that did
+    An instance counts if every policy ran on it and some policy finished. The ratio is infinite for a run that did
     not finish, or did not do all the work of its instance.
     """
     import pandas as pd

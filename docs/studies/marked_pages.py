@@ -65,7 +65,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture beside the pages.
+    """A picture next to the pages.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A CSV file beside the pages, for tables longer than a screen.
+    """A CSV file next to the pages, for tables longer than a screen.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class Published(Protocol):
         ...
 
     def pictures(self) -> Mapping[str, Picture | DataFile]:
-        """Return the pictures and data files beside the pages, by name."""
+        """Return the pictures and data files next to the pages, by name."""
         ...
 
 

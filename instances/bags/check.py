@@ -234,7 +234,7 @@ def _check_origins(instance: Instance, replay: _Replay) -> None:
         ):
             where = "" if instance.is_shared else f" on machine {run.machine}"
             reason = f"task {run.task} starts from {run.origin} on machine {run.machine}"
-            raise _BrokenRule(run.start, "origin", f"{reason}, but no state as great was saved{where} by then")
+            raise _BrokenRule(run.start, "origin", f"{reason}, but every state saved{where} by then is smaller")
         key = (run.task, run.machine)
         if key in last:
             best[key] = max(best[key], replay.saved(last[key], last[key].end))

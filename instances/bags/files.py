@@ -47,7 +47,7 @@ def read_instance(document: dict[str, Any]) -> Instance:
     Raises
     ------
     InputError
-        If the format is another, keys are unknown or missing, a letter is unknown, a number is out of range or not an
+        If the format is unknown, keys are unknown or missing, a letter is unknown, a number is out of range or not an
         integer, lengths differ, or there is no machine or no slot. The message names the machine and the field.
     """
     expect_format(document, INSTANCE_FORMATS)

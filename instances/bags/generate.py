@@ -156,7 +156,7 @@ def paper(
     seed
         Seed of the trace.
     mix
-        One of `MIXES`: the types one after the other, slowest first, or alternating.
+        One of `MIXES`: machines sorted by type, slowest first, or types in alternation.
 
     Raises
     ------

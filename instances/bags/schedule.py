@@ -85,7 +85,7 @@ def read_schedule(document: dict[str, Any]) -> Schedule:
     Raises
     ------
     InputError
-        If the format is another.
+        If the format is unknown.
 
     Examples
     --------

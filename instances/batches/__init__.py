@@ -49,7 +49,7 @@ def read_schedule(document: dict[str, Any]) -> Run | CutCertificate:
     Raises
     ------
     InputError
-        If a key is unknown or missing, or the format or rung is another. The message names the place.
+        If a key, the format or the rung is unknown, or a key is missing. The message names the place.
     """
     if document.get("format", CUT_FORMAT) == CUT_FORMAT and "cut" in document:
         return read_cut_certificate(document)

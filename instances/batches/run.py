@@ -173,7 +173,7 @@ def read_run(document: dict[str, Any]) -> Run:
     Raises
     ------
     InputError
-        If a key is unknown or missing, the format or rung is another, or periods are not pairs of integers. The message
+        If a key, the format or the rung is unknown, a key is missing, or periods are not pairs of integers. The message
         names the place.
     """
     file = convert(document, _RunFile)

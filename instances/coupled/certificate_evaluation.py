@@ -203,7 +203,7 @@ class _Slots:
         return None
 
     def programs(self, sending: _Array) -> _Array:
-        """Return how many programs fit beside the data into this many slots; negative where the data do not fit."""
+        """Return how many programs fit into this many slots with the data; negative where the data do not fit."""
         room = self.n_com * sending - self.m * self.t_data
         return np.where(sending >= self.t_prog, np.minimum(self.p, room // self.t_prog), 0)
 

@@ -92,7 +92,7 @@ def check(instance: Instance, schedule: Schedule) -> Verdict:
     >>> pair = Instance.from_letters(["uuuu", "uruu"], w=[1, 1], tasks=2, t_prog=1)
     >>> enrol = Configuration(0, {0: 1, 1: 1})
     >>> print(check(pair, Schedule(pair.fingerprint, ("PIIC", "PIIC"), (enrol,))))
-    slot 2: R4 broken: worker 0 idles, but all who hold tasks are UP and have program and data
+    slot 2: R4 broken: worker 0 idles, but all workers with tasks are UP and have program and data
     >>> print(check(pair, Schedule(pair.fingerprint, ("PIC", "PIC"), (enrol,))))
     valid, 1 iteration, makespan 3
     """
@@ -339,7 +339,7 @@ def _computation(replay: _Replay, slot: _Slot) -> None:
         if letter in (PROGRAM, DATA):
             reason = f"worker {q} has letter {letter}, but nothing is sent in a computation slot"
         elif letter == ENROLLED_IDLE:
-            reason = f"worker {q} idles, but all who hold tasks are UP and have program and data"
+            reason = f"worker {q} idles, but all workers with tasks are UP and have program and data"
         elif x == 0:
             reason = f"worker {q} computes, but is on stand-by"
         else:

@@ -1,7 +1,7 @@
 """File formats of instances and schedules (docs/model.md sections 1 and 4), read and written exactly.
 
 ``coupled/1`` contains every state. ``coupled/2`` contains what they are drawn from, so a million slots take a few
-lines: the ``markov`` chain of each worker, and ``"states": {"key": [...], "slots": N}`` beside the workers (see
+lines: the ``markov`` chain of each worker, and ``"states": {"key": [...], "slots": N}`` next to the workers (see
 `hindsched.instances.state_sources.DrawnStates`). ``schedule/1`` is a schedule.
 """
 

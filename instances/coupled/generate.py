@@ -61,7 +61,7 @@ def paper(
     start
         States in slot 0: ``up`` as in the paper, or ``stationary`` (see `instances.state_sources.DrawnStates`).
     drawn
-        Whether the states are drawn as far as they are read, instead of all at once. The states are the same, but
+        Whether the states are drawn on demand instead of all at once. The states are the same, but
         the fingerprint and the file differ (see `Instance.fingerprint`).
 
     Examples

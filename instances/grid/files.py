@@ -28,7 +28,7 @@ def read_instance(document: Mapping[str, Any]) -> Instance:
     Raises
     ------
     InputError
-        If the format is another, a key is missing or unknown, ``nodes`` or ``slot_s`` is not an integer >= 1, an entry
+        If the format is unknown, a key is missing or unknown, ``nodes`` or ``slot_s`` is not an integer >= 1, an entry
         of ``jobs`` is not three integers, a submission is negative or before the previous one, a width is outside 1 to
         M, or a length is below 1. The message names the place.
 

@@ -78,7 +78,7 @@ def solve(
         ``auto`` or a name of `SOLVERS`. ``auto`` is polynomial wherever a polynomial algorithm is known: everywhere but
         for a shared store, not on demand, with three segments or more.
     store, on_demand
-        Replace those of the instance; None: as they are. The schedule is then one of `Instance.replace` with these.
+        Replace those of the instance; None: keep them. The schedule is then one of `Instance.replace` with these.
     time_limit_s
         Wall-clock seconds; None: no limit, but a fixed amount of work for each step of the search.
     memory_limit_mb

@@ -1,6 +1,6 @@
 """Optima in closed form: private stores (H1, H2) and one task alone (H5).
 
-Each optimum is the least instant at which a count that grows with time reaches what is needed, and None where it never
+Each optimum is the least instant at which a count that grows with time reaches a needed number, and None where it never
 does. docs/bags/theory.md has the proofs.
 """
 

@@ -30,7 +30,7 @@ def composition(
 ) -> int | None:
     """Return the least tau >= ``low`` by which n splits fit, where ``low`` is a known bound; None if there is none.
 
-    Stopped by the time limit it returns what is proven.
+    If the time limit stops it, it returns the proven bound.
 
     Examples
     --------

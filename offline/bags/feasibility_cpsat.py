@@ -61,7 +61,7 @@ class _Budget:
         self.effort = effort
 
     def solve(self, model: cp_model.CpModel) -> tuple[cp_model.CpSolver, Any]:
-        """Solve a model within what is left; return the solver and its status."""
+        """Solve a model within the remaining time; return the solver and its status."""
         effort = None if self.effort is None else max(self.effort, 0.01)
         solver = make_solver(self.limits, self.watch.left_s(), effort)
         status = solve_interruptibly(solver, model)

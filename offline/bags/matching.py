@@ -33,7 +33,7 @@ def most_seconds(starts: Sequence[int], ends: Sequence[int]) -> list[int]:
 
     Examples
     --------
-    Three positions in a row and a long one beside them, which has no partner:
+    Three consecutive positions, and a long one without a partner:
 
     >>> most_seconds([0, 3, 6, 0], [3, 6, 9, 9])
     [2]

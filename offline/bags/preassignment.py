@@ -24,7 +24,7 @@ _LEAST_TASKS = 3  # tasks for each machine that runs some, below which nothing i
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Preassignment:
-    """Whole tasks that are assigned, and what is left for the others.
+    """Whole tasks that are assigned, and the remaining time of the machines.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
-"""A shared store, not on demand, any number of segments: bounds, heuristics at the bound, then proofs.
+"""The solver for a shared store without saves on demand and any number of segments.
 
-The best lower bound mostly is the optimum. So the search first looks for a schedule that ends at the bound, with
+The best lower bound is the optimum in most cases. So the search first looks for a schedule that ends at the bound, with
 heuristics of growing cost: round robin, the target greedy, annealed levels. If they find none, it raises the bound by
 the composition bound, and raises the target until it finds a schedule. Then it bisects between the bounds with the same
-heuristics, and `feasibility_cpsat.decide` settles whether a schedule ends one tick earlier. Beyond the limits the lower
-bound is raised as far as possible, and the answer is two bounds.
+heuristics, and `feasibility_cpsat.decide` settles whether a schedule ends one tick earlier. Beyond the limits it raises
+the lower bound as far as possible and returns two bounds.
 
 Without a time limit every step has a fixed amount of work, so that the answer depends on the instance and the seed
 only.

@@ -19,7 +19,7 @@ from hindsched.offline.solvers import AUTO, Solver, available, by_name, named
 
 __all__ = ["SOLVERS", "available_solvers", "confirm_hindsight", "solve"]
 
-#: Every solver by name, the best first.
+#: Every solver by name, best first.
 SOLVERS: Mapping[str, Solver] = by_name(
     Solver(
         "native",
@@ -42,7 +42,7 @@ _TINY = 4_000
 
 
 def available_solvers() -> list[str]:
-    """Return the names of the solvers that can run here, the best first, without importing one."""
+    """Return the names of the solvers that can run here, best first, without importing one."""
     return available(SOLVERS)
 
 

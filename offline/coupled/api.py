@@ -37,7 +37,7 @@ class SolverName(StrEnum):
     BRUTE = "brute"
 
 
-#: Every solver by name, the best first: ``auto`` takes the first one that is available.
+#: Every solver by name, best first: ``auto`` takes the first one that is available.
 SOLVERS: Mapping[str, Solver] = by_name(
     Solver(
         SolverName.NATIVE,
@@ -94,7 +94,7 @@ SOLVERS: Mapping[str, Solver] = by_name(
 
 
 def available_solvers() -> list[str]:
-    """Return the names of the solvers that can run here, the best first, without importing one."""
+    """Return the names of the solvers that can run here, best first, without importing one."""
     return available(SOLVERS)
 
 
@@ -158,7 +158,7 @@ def solve(
     limits = Limits(time_limit_s, memory_limit_mb, threads, seed)
     goal = Objective.parse(objective)
     chosen = named(_best(instance) if solver == AUTO else solver, SOLVERS)
-    if goal is Objective.MAKESPAN and instance.iterations > instance.slots:  # an iteration takes a slot at least
+    if goal is Objective.MAKESPAN and instance.iterations > instance.slots:  # an iteration takes at least one slot
         return CoupledResult.of(Status.INFEASIBLE, goal, None, None, None, chosen.name, 0.0)
     if _holds_too_few(instance):
         if goal is Objective.MAKESPAN:

@@ -110,7 +110,7 @@ def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limi
     is_complete = reached == instance.slots
     if objective is Objective.ITERATIONS:
         value: int | None = best.iterations
-        bound: int | None = best.iterations + instance.slots - reached  # an iteration takes a slot at least
+        bound: int | None = best.iterations + instance.slots - reached  # an iteration takes at least one slot
         status = Status.OPTIMAL if value == bound else Status.FEASIBLE
         schedule = _schedule(instance, best, instance.slots)
     elif best.iterations == target:
@@ -234,7 +234,7 @@ def _schedule(instance: Instance, node: _Node, slots: int) -> Schedule:
         steps.append(node.step)
         node = node.parent
     steps.reverse()
-    while steps and not steps[-1].is_end:  # steps after the last iteration are of no use
+    while steps and not steps[-1].is_end:  # steps after the last iteration are useless
         steps.pop()
     entries = []
     carried: dict[int, int] = {}

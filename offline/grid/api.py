@@ -37,7 +37,7 @@ SOLVERS: Mapping[str, Solver] = by_name(
 
 
 def available_solvers() -> list[str]:
-    """Return the names of the solvers that can run here, the best first, without importing one."""
+    """Return the names of the solvers that can run here, best first, without importing one."""
     return available(SOLVERS)
 
 

@@ -59,7 +59,7 @@ def solve(instance: Instance, limits: Limits) -> Claim:
 
 
 def least_start(placed: list[_Run], submit: int, width: int, length: int, nodes: int) -> int:
-    """Return the least start >= submission at which a job fits beside placed runs (start, end, width).
+    """Return the least start >= submission at which a job fits in addition to placed runs (start, end, width).
 
     It is the submission or the end of a run. The use of nodes during the job is highest at its start or where another
     run begins.

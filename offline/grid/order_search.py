@@ -28,7 +28,7 @@ class OrderParameters:
     timed_factor
         With a time limit, the largest work is so many times larger.
     rounds
-        Moves after each kick, at most.
+        Largest number of moves after each kick.
     chunk
         Approximate work after each kick, which makes the moves of many jobs fewer.
     segment

@@ -17,7 +17,7 @@ class KmisParameters(NamedTuple):
     single_call_ns
         Expected time from which the single call starts no search.
     single_call_steps
-        Steps after which the single call stops a search, at least.
+        Least number of steps after which the single call stops a search.
     row_side_ns
         Expected time below which the row side is searched without an estimate of the column side.
     max_column_goal

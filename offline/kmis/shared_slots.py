@@ -1,4 +1,4 @@
-"""The answer of a k-subset intersection: rows, the columns that they share, and what is proven."""
+"""The answer of a k-subset intersection: rows, the columns that they share, and proven bounds."""
 
 from __future__ import annotations
 

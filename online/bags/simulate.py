@@ -68,7 +68,7 @@ def simulate(instance: Instance, policy: Policy, *, handover: str = Handover.IMM
 
     Notes
     -----
-    Each slot and each completion cost O(p) beside the policy's own time.
+    Each slot and each completion cost O(p) and the policy's own time.
 
     Examples
     --------
@@ -183,7 +183,7 @@ class _Execution:
             work.left = ticks_left(work.origin, self.instance.ticks[q], self.instance.segments)
 
     def time_out(self) -> None:
-        """B2: remove late copies, whatever the state of their machine."""
+        """B2: remove late copies on machines in any state."""
         for q in sorted(self.works):
             if self.works[q].deadline <= self.instant:
                 self.remove(q)
@@ -202,7 +202,7 @@ class _Execution:
                 self.ledger.endangered.add(work.copy.task)
 
     def serve_idle(self) -> None:
-        """B4: serve the machines that are UP without a copy, the one idle for longest first."""
+        """B4: serve the machines that are UP without a copy, longest idle first."""
         idle = [q for q in range(len(self.now)) if self.is_up[q] and q not in self.works]
         for q in sorted(idle, key=lambda q: (max(self.up_since[q], self.freed_at[q]), q)):
             self.serve(q)

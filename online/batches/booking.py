@@ -251,7 +251,7 @@ class Booking:
         (self.came if booked_for == self.batch else self.others)[self.batch] += 1
 
     def _to_book(self) -> float:
-        """Return the calls to book for a batch: those missing beside unbooked calls, over the share that comes."""
+        """Return the calls to book for a batch: those that do not come unbooked, over the share that comes."""
         coming = (self.recent_came + 1) / (self.recent_booked + 2)
         return max(0.0, self.wanted - self.recent_others) / min(1.0, max(PARAMETERS.least_coming, coming))
 

@@ -42,7 +42,7 @@ class Options:
     report
         The master learns of an end ``at_once``, or ``at_contact``, at the next contact of that worker.
     copies
-        Number of copies of a task that the predictor ``copies`` sends at most.
+        Largest number of copies of a task that the predictor ``copies`` sends.
     replays
         Number of past days, and of weeks, that the predictor ``history`` uses.
     copies_lambda

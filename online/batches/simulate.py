@@ -65,7 +65,7 @@ def simulate(instance: Instance, policy: Policy, options: Options | None = None)
 
     Notes
     -----
-    A contact costs about 20 us beside the policy's own time.
+    A contact costs about 20 us and the policy's own time.
     """
     return _Simulator(instance, policy, options or Options()).run()
 

@@ -38,7 +38,7 @@ class Problem:
     start
         t0.
     active
-        P0, the expected number of workers at first.
+        P0, the number of workers expected at the start.
     """
 
     tasks: int

@@ -92,7 +92,7 @@ class Estimates:
     Notes
     -----
     P_plus and E_c come from sums in closed form, or truncated at a relative error of 1e-14 (see
-    `hindsched.online.coupled.renewal_sums`). Workers with equal chains give equal numbers to the last bit, whatever the
+    `hindsched.online.coupled.renewal_sums`). Workers with equal chains give equal numbers to the last bit, for any
     order of the set.
 
     Examples

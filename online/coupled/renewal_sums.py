@@ -48,8 +48,8 @@ def modes(chain: Chain) -> Modes:
 
     Notes
     -----
-    If no path leads from RECLAIMED back to UP (P_ur P_ru = 0), M is triangular, possibly defective, and p(t) is P_uu^t
-    whatever the other eigenvalue: one term. Otherwise l1 > l2, and a = (P_uu - l2) / (l1 - l2) is in (0, 1).
+    If no path leads from RECLAIMED back to UP (P_ur P_ru = 0), M is triangular, possibly defective, and p(t) is the one
+    term P_uu^t, for any other eigenvalue. Otherwise l1 > l2, and a = (P_uu - l2) / (l1 - l2) is in (0, 1).
 
     Examples
     --------

@@ -84,7 +84,7 @@ def simulate(instance: Instance, policy: Policy, *, service: str = SERVICES[0], 
 
     Notes
     -----
-    A slot costs O(p) beside the policy's own time.
+    A slot costs O(p) and the policy's own time.
 
     Examples
     --------

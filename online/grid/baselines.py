@@ -42,7 +42,7 @@ def simulate_asap_pinned(instance: Instance) -> Run:
 
 
 def simulate_asap_counted(instance: Instance) -> Run:
-    """Give each job the least start at which it fits beside the earlier jobs, by the number of nodes.
+    """Give each job the least start at which it fits after placing the earlier jobs, by the number of nodes.
 
     Examples
     --------

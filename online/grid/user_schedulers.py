@@ -112,7 +112,7 @@ def check_policy(scheduler: Scheduler) -> None:
             now = int(first.starts[j])
             if now != start and min(now, start) < cut and min(now, start) >= 0:
                 raise InputError(
-                    f"job {j} starts in slot {now}, but in {start} where no job comes from slot {cut} on; "
+                    f"job {j} starts in slot {now}, but in slot {start} if no job is submitted from slot {cut} on; "
                     "expected answers that depend on the past alone",
                     place=place,
                 )

@@ -1,4 +1,4 @@
-"""What the tests of the command line share."""
+"""Fixtures of the tests of the command line."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from hindsched.bench.cli import main
 
 @pytest.fixture
 def hindsched(monkeypatch, capfd):
-    """Call the front door; return exit code, standard output and standard error, also of processes it starts."""
+    """Call the command line; return exit code, standard output and standard error, also of its child processes."""
 
     def call(*arguments):
         monkeypatch.setattr("sys.argv", ["hindsched", *map(str, arguments)])

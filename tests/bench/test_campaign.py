@@ -1,4 +1,4 @@
-"""Campaigns from a file: what is run, what is refused, and what is left after kill -9."""
+"""Campaigns from a file: runs, refusals, and the rows that remain after kill -9."""
 
 import csv
 import json
@@ -58,7 +58,7 @@ def rows(folder):
     return [json.loads(line) for line in (folder / "runs.jsonl").read_text().splitlines()]
 
 
-def test_a_file_says_what_is_run(folder):
+def test_a_file_lists_the_runs(folder):
     campaign = read_campaign(folder / "small.toml")
     assert len(campaign.sources) == 2 * 2 * 2 * 3 + 1
     assert {source.point["n_com"] for source in campaign.sources[:-1]} == {2, None}
@@ -92,19 +92,19 @@ def test_every_run_and_optimum_is_a_row_and_resuming_makes_none_again(folder):
 
 
 def test_results_are_those_of_the_policies_as_they_are_now(tmp_path):
-    """A policy that was changed and changed back has its first result again, whatever came last in the folder."""
+    """A policy that was changed and changed back has its first result again, not the last one in the folder."""
     own = tmp_path / "mine.py"
     campaign = Campaign([Given("one", "files", small(3, p=3, slots=40, tasks=2))], [f"{own}:Mine"], [Options()])
-    told = []
+    values = []
     for text in (MINE, MINE.replace("return {visible", "return None and {visible"), MINE):
         own.write_text(text)
         found = run_campaign(campaign, tmp_path / "results")
-        told.append(results_of_rows(found, tmp_path / "results").runs["value"].tolist())
+        values.append(results_of_rows(found, tmp_path / "results").runs["value"].tolist())
     assert len(rows(tmp_path / "results")) == 3  # an optimum and two runs
-    assert told[0] == told[2] != told[1]
+    assert values[0] == values[2] != values[1]
 
 
-def test_only_the_first_slots_are_replayed_where_that_is_asked(tmp_path):
+def test_replaying_can_be_limited_to_the_first_slots(tmp_path):
     source = Paper(3, 2, 1, 0, 0, 300, 0, 5, 3)
     run_campaign(Campaign([source], ["IE", "RANDOM"], [Options(check_slots=7)]), tmp_path)
     assert [row["checked_slots"] for row in rows(tmp_path) if row["kind"] == "run"] == [7, 7]
@@ -175,7 +175,7 @@ def test_killed_at_random_moments_it_repeats_nothing_and_loses_nothing(folder):
         ('[[instances]]\nfamily = "grid"\nloads = [inf]', "instances[0].loads: inf, expected a finite number above 0"),
     ],
 )
-def test_what_cannot_be_meant_is_told_in_one_line(folder, change, said):
+def test_invalid_campaign_files_are_refused_in_one_line(folder, change, said):
     (folder / "wrong.toml").write_text(change)
     with pytest.raises(InputError) as caught:
         read_campaign(folder / "wrong.toml")
@@ -183,7 +183,7 @@ def test_what_cannot_be_meant_is_told_in_one_line(folder, change, said):
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_a_solver_that_does_not_exist_is_told_with_the_file(folder, hindsched):
+def test_an_unknown_solver_is_reported_with_the_file(folder, hindsched):
     (folder / "wrong.toml").write_text('solver = "magic"\n[[instances]]\nfiles = ["one.json"]')
     code, _, error = hindsched("campaign", folder / "wrong.toml", "--results", folder / "out")
     assert code == 2
@@ -215,15 +215,15 @@ RUNS = {"campaign": "small.toml", "score": "one.json"}
 
 
 @pytest.mark.parametrize("command", ["campaign", "score", "report"])
-def test_files_hold_no_infinite_number(folder, hindsched, command):
+def test_files_contain_no_infinite_number(folder, hindsched, command):
     (folder / "mine.py").write_text(MINE.replace("return {visible", "return None and {visible"))  # never ends
     (folder / "mine.toml").write_text('policies = ["IE", "mine.py:Mine"]\n[[instances]]\nfiles = ["one.json"]')
     out = folder / "out"
     if command == "score":
-        told = ("score", folder / "one.json", "--policy", "IE", "--policy", f"{folder}/mine.py:Mine")
+        command = ("score", folder / "one.json", "--policy", "IE", "--policy", f"{folder}/mine.py:Mine")
     else:
-        told = ("campaign", folder / "mine.toml")
-    assert hindsched(*told, "--results", out, "--jobs", 1)[0] == 0
+        command = ("campaign", folder / "mine.toml")
+    assert hindsched(*command, "--results", out, "--jobs", 1)[0] == 0
     if command == "report":
         assert hindsched("report", out)[0] == 0
     for file in out.rglob("*.csv"):

@@ -1,4 +1,4 @@
-"""The command line as a person or a script uses it."""
+"""The command line, as people and scripts use it."""
 
 import json
 import re
@@ -81,7 +81,7 @@ def test_help_and_version(hindsched):
     assert "\nCommands:\n" in err
 
 
-def test_asked_to_end_it_ends_as_interrupted(hindsched, tiny, monkeypatch):
+def test_a_termination_signal_is_an_interruption(hindsched, tiny, monkeypatch):
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr("hindsched.bench.coupled.commands.solve", lambda *_, **__: signal.raise_signal(signal.SIGTERM))
     code, out, err = hindsched("solve", tiny)
@@ -95,7 +95,7 @@ def run_in_shell(line):
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="shell redirections need a shell")
-def test_output_that_nobody_takes(tiny):
+def test_output_to_a_closed_pipe(tiny):
     for verb in ("simulate", "solve"):
         run_in_shell(f"{verb} {tiny}")  # which may have to compile, and says so
     cut = run_in_shell(f"simulate {tiny} --json | head -1; exit ${{PIPESTATUS[0]}}")
@@ -310,7 +310,7 @@ def test_random_policies_have_the_same_seed_in_simulate_and_score(hindsched, tmp
         assert objects(out)[0]["makespan"] == row["makespan"]
 
 
-def test_what_a_policy_prints_is_no_result_and_its_name_no_path(hindsched, tmp_path, tiny):
+def test_output_of_a_policy_is_not_a_result_and_its_name_is_not_a_path(hindsched, tmp_path, tiny):
     mine = tmp_path / "mine.py"
     mine.write_text("class Loud:\n    name = '../loud'\n\n    def choose(self, visible):\n        print('look')\n")
     arguments = ("--policy", "RANDOM", "--policy", f"{mine}:Loud", "--schedule", tmp_path / "runs", "--json")
@@ -412,7 +412,7 @@ def test_import_makes_an_instance_of_a_trace(hindsched, tmp_path):
     assert instance.chains[0] is not None
 
 
-def test_import_knows_the_traces_that_come_along_by_name(hindsched, tmp_path):
+def test_import_knows_packaged_traces_by_name(hindsched, tmp_path):
     out = tmp_path / "spot.json"
     code, _, err = hindsched("import", "spot_aws_v100", "--slot", "195", "--slots", "50", "--m", "2", "-o", out)
     assert code == 0
@@ -490,7 +490,7 @@ def test_score_writes_rows_table_and_pictures(score, tmp_path):
     assert len(lines) == 18
 
 
-def test_score_repeats_nothing_and_tells_the_same(score, tmp_path):
+def test_score_repeats_no_run_and_prints_the_same(score, tmp_path):
     _, first, _ = score("--policy", "IE", "--json")
     rows = (tmp_path / "out" / "runs.jsonl").read_bytes()
     table = (tmp_path / "out" / "table.csv").read_bytes()
@@ -529,7 +529,7 @@ def test_score_for_people(score):
     assert "score: 9/9" in err
 
 
-def test_score_says_where_there_is_nothing_to_compare_with(hindsched, tmp_path):
+def test_score_reports_instances_without_an_optimum(hindsched, tmp_path):
     path = tmp_path / "never.json"
     instances.write(Instance.from_letters(["dd"], w=[1], tasks=1), path)
     arguments = ("score", path, "--policy", "RANDOM", "--results", tmp_path / "out", "--jobs", 1)

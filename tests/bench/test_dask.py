@@ -1,4 +1,4 @@
-"""A campaign on a Dask cluster: the same rows, once each, though a worker dies half way."""
+"""A campaign on a Dask cluster makes the same rows, once each, although a worker dies."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def test_rows_are_made_once_though_a_worker_is_killed(cluster, tmp_path, monkeyp
     killed = []
 
     class Killing(Journal):
-        """Kills a worker when ten rows are there."""
+        """Kill a worker after ten rows."""
 
         def append_all(self, rows):
             super().append_all(rows)
@@ -78,7 +78,7 @@ def test_rows_are_made_once_though_a_worker_is_killed(cluster, tmp_path, monkeyp
     assert len(killed) == 1
 
 
-def test_an_address_where_nobody_listens_is_told_in_one_line(tmp_path):
+def test_an_address_without_a_scheduler_is_reported_in_one_line(tmp_path):
     jobs = [Job(str(i), str(i), print, ()) for i in range(2)]
     with Journal(tmp_path) as journal, pytest.raises(InputError, match=r"^--dask: 'tcp://127\.0\.0\.1:1': ") as caught:
         run_jobs("none", jobs, journal, dask="tcp://127.0.0.1:1")
@@ -86,8 +86,8 @@ def test_an_address_where_nobody_listens_is_told_in_one_line(tmp_path):
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_what_is_no_address_is_one_line_and_nothing_else(tmp_path):
-    """In a process of its own: a client made for nothing would tell of its end when the interpreter ends."""
+def test_an_invalid_address_is_reported_in_one_line(tmp_path):
+    """A separate process, since a client that connects to nothing reports its end when the interpreter ends."""
     jobs = "[Job(str(i), str(i), print, ()) for i in range(2)]"
     program = f"""
 from pathlib import Path
@@ -103,13 +103,13 @@ with Journal(Path({str(tmp_path)!r})) as journal:
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stderr == ""
-    told = done.stdout.splitlines()
-    assert [line.partition(": ")[2].partition(":")[0] for line in told] == ["'foo'", "'foo"]
-    assert all(line.endswith("expected the address of a Dask scheduler") for line in told)
+    messages = done.stdout.splitlines()
+    assert [line.partition(": ")[2].partition(":")[0] for line in messages] == ["'foo'", "'foo"]
+    assert all(line.endswith("expected the address of a Dask scheduler") for line in messages)
 
 
-def test_a_policy_file_and_its_neighbours_travel_with_the_job(cluster, tmp_path, monkeypatch):
-    """Workers that do not share the folder get the files; what they ran is what was sent."""
+def test_a_policy_file_and_its_imports_are_sent_with_the_job(cluster, tmp_path, monkeypatch):
+    """Workers that do not share the folder receive the files and run them."""
     home = tmp_path / "home"
     home.mkdir()
     (home / "choose_first.py").write_text("def first(visible):\n    return visible.up[0]\n")

@@ -16,7 +16,7 @@ INF = math.inf
 
 
 def runs(*rows, **fixed):
-    """Return runs of (instance, policy, value), on instances with a proven optimum of 10 unless said otherwise."""
+    """Return runs of (instance, policy, value), by default on instances with a proven optimum of 10."""
     frame = pd.DataFrame(rows, columns=["instance", "policy", "value"]).astype({"value": float})
     known = {"optimum": 10.0, "optimum_bound": 10.0, "optimum_status": "optimal", "limit": 100.0, "solver": "native"}
     known |= {"m": None, "n_com": None, "wmin": None, "scenario": None, "instance_seed": None, "setting": "s"}
@@ -53,7 +53,7 @@ def test_an_unfinished_run_is_never_optimal():
     table = distribution(with_ratios(at_the_limit)).set_index("policy")
     assert table.loc["IE", ["optimal", "optimal_high"]].tolist() == [0.0, 0.0]
     assert table.loc["IP", ["optimal", "optimal_high"]].tolist() == [1.0, 1.0]
-    assert ends(runs(("a", "IE", None), limit=5.0)) == [[1.0, INF]]  # stopped before anybody could finish
+    assert ends(runs(("a", "IE", None), limit=5.0)) == [[1.0, INF]]  # the limit is below the optimum
 
 
 def test_instances_that_nothing_finishes_are_left_out():
@@ -91,7 +91,7 @@ def test_nothing_finished_is_no_mean():
     assert all(math.isnan(row[name]) for name in ("mean", "mean_high", "ci_low", "ci_high"))
 
 
-def test_what_is_only_bounded_from_below_comes_last():
+def test_ratios_with_only_a_lower_bound_come_last():
     frame = runs(
         *(("a", policy, makespan) for policy, makespan in (("IP", None), ("IE", 300), ("IY", 200))), limit=50.0
     )
@@ -101,7 +101,7 @@ def test_what_is_only_bounded_from_below_comes_last():
 def test_by_a_parameter_with_unbounded_n_com_last():
     parts = [runs(("a", "IE", 10), m=5, n_com=None), runs(("b", "IE", 20), m=5, n_com=7), runs(("c", "IE", 90))]
     table = distribution(with_ratios(pd.concat(parts, ignore_index=True)), ["n_com"])
-    assert table["median"].tolist() == [2.0, 1.0]  # the last one is of no point
+    assert table["median"].tolist() == [2.0, 1.0]  # the last instance belongs to no point
     assert table["n_com"].isna().tolist() == [False, True]
 
 
@@ -117,7 +117,7 @@ def test_trials_of_a_scenario_are_drawn_together():
     assert math.isnan(few.ci_low)  # nine scenarios
 
 
-def test_medians_say_who_is_not_told_apart_from_the_best():
+def test_medians_mark_policies_that_do_not_differ_significantly_from_the_best():
     names = [f"i{number}" for number in range(40)]
     rows = [(name, "IE", 20 + number % 5) for number, name in enumerate(names)]
     rows += [(name, "IY", 20 + (number + 2) % 5) for number, name in enumerate(names)]
@@ -129,7 +129,7 @@ def test_medians_say_who_is_not_told_apart_from_the_best():
     assert table.loc["IY", "behind_low"] <= 0 < table.loc["IP", "behind_low"]
 
 
-def test_one_instance_says_nothing_of_others():
+def test_one_instance_gives_no_interval():
     table = medians(with_ratios(runs(("a", "IE", 10), ("a", "IP", 20)))).set_index("policy")
     assert table.loc["IP"].isna().all()
     assert table.loc["IE", ["behind_low", "behind_high"]].tolist() == [0.0, 0.0]
@@ -149,7 +149,7 @@ def test_a_profile_is_over_instances_that_all_were_run_on_and_one_finished():
     assert len(found) == 2
 
 
-def test_what_cannot_be_is_told():
+def test_impossible_ratios_are_refused():
     assert contradictions(runs(("a", "IE", 10), ("b", "IE", None))) == []
     assert contradictions(runs(("a", "IE", 9))) == [
         "IE on a: makespan 9, although native proved that the optimum is >= 10"

@@ -1,4 +1,4 @@
-"""The campaign engine: each row once, in any number of processes, whatever happens in between."""
+"""The campaign engine makes each row once, in any number of processes and after interruptions."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def test_every_row_is_made_once(tmp_path, num_processes):
     assert len(journal.path.read_text().splitlines()) == 6
 
 
-def test_an_interrupted_campaign_goes_on_where_it_stopped(tmp_path):
+def test_an_interrupted_campaign_resumes_where_it_stopped(tmp_path):
     with Journal(tmp_path) as journal:
         with pytest.raises(KeyboardInterrupt):
             run_jobs("test", jobs(fail_at_three), journal, num_processes=1)
@@ -52,14 +52,14 @@ def test_an_interrupted_campaign_goes_on_where_it_stopped(tmp_path):
     assert len(rows) == 6
 
 
-def test_rows_say_what_made_them(tmp_path):
+def test_rows_record_code_and_version(tmp_path):
     with Journal(tmp_path) as journal:
         run_jobs("test", jobs(square)[:1], journal, num_processes=1)
         row = journal["job 0"]
     assert {"version", "code", "python", "numpy", "ortools", "machine"} <= set(row)
 
 
-def test_progress_is_told_on_standard_error(tmp_path, capsys):
+def test_progress_is_printed_on_standard_error(tmp_path, capsys):
     with Journal(tmp_path) as journal:
         run_jobs("squares", jobs(square), journal, num_processes=1)
     captured = capsys.readouterr()
@@ -85,11 +85,11 @@ if __name__ == "__main__":
 
 
 def until(condition):
-    """Wait for a condition, for a minute at most; return whether it came true."""
+    """Wait at most a minute for a condition; return whether it came true."""
     return any(condition() or time.sleep(0.05) for _ in range(1200))
 
 
-@pytest.mark.skipif(os.name != "posix", reason="other systems tell a process nothing of the end of its parent")
+@pytest.mark.skipif(os.name != "posix", reason="other systems do not inform a process of the end of its parent")
 def test_workers_end_with_a_campaign_that_is_killed(tmp_path):
     (tmp_path / "campaign.py").write_text(CAMPAIGN)
     campaign = subprocess.Popen(
@@ -109,7 +109,7 @@ def is_alive(process):
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    stat = Path(f"/proc/{process}/stat")  # one that has ended may wait for somebody to collect it
+    stat = Path(f"/proc/{process}/stat")  # a process that has ended may not be collected yet
     return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
@@ -128,7 +128,7 @@ def test_jobs_of_a_group_share_a_process(tmp_path):
         assert len({row["process"] for row in rows[first : first + 4]}) == 1
 
 
-def test_a_long_group_hands_over_what_it_has(tmp_path):
+def test_a_long_group_hands_over_finished_rows(tmp_path):
     handed = []
 
     class Watching(Journal):
@@ -143,14 +143,14 @@ def test_a_long_group_hands_over_what_it_has(tmp_path):
     assert len(handed) > 1
 
 
-def test_the_rest_of_a_long_group_goes_to_the_process_that_holds_what_it_shares(tmp_path):
+def test_the_rest_of_a_long_group_goes_to_the_process_with_its_shared_data(tmp_path):
     groups = [Job(str(i), str(i), where, (i,), group=str(i // 8)) for i in range(24)]
     with Journal(tmp_path) as journal:
         run_jobs("test", groups, journal, num_processes=2)
         rows = sorted((journal[str(i)] for i in range(24)), key=lambda row: row["ended"])
     held = {process: [row["number"] // 8 for row in rows if row["process"] == process] for process in _processes(rows)}
     loads = sum(1 + sum(a != b for a, b in pairwise(groups)) for groups in held.values())
-    assert loads <= 10, held  # 3 groups in 2 processes: 4 or 5; each job loaded anew would be some 20
+    assert loads <= 10, held  # 3 groups in 2 processes: 4 or 5 loads, against 20 if each job loaded its instance
 
 
 def _processes(rows):

@@ -1,6 +1,6 @@
-"""A whole family in a page: everything works on it, and nothing of another family is touched.
+"""A complete family on one page: everything works on it, and nothing changes for other families.
 
-The problem: n equal tasks of one slot each on one machine that is UP or not; least slots to do them all.
+The problem: n equal tasks of one slot each on one machine that is UP or not; all tasks in the fewest slots.
 """
 
 import hashlib
@@ -67,7 +67,7 @@ def solve(instance, *, solver="auto", time_limit_s=None, threads=1):
 
 
 def run_policy(instance, policy, *, rest=0, seed=0):
-    """Rest for some slots, then work whenever the machine is UP: what is seen is the present state alone."""
+    """Rest for some slots, then work whenever the machine is UP. The policy sees the present state only."""
     slots = []
     for slot, state in enumerate(instance.states):
         if state == "u" and slot >= rest and len(slots) < instance.tasks:
@@ -120,7 +120,7 @@ MODULE = SimpleNamespace(
     __file__=__file__,
 )
 
-# --- what is asked of it ----------------------------------------------------------------------------------------------
+# --- the tests --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(autouse=True)
@@ -136,7 +136,7 @@ def invoke(*arguments, code=0):
     return result
 
 
-def test_a_family_of_ones_own_goes_through_every_command(tmp_path):
+def test_every_command_accepts_a_users_family(tmp_path):
     file, best, ran = tmp_path / "a.json", tmp_path / "best.json", tmp_path / "ran.json"
     invoke("generate", "--family", "dummy", "--tasks", 3, "-o", file)
     assert instances.read(file) == Instance(3, "ruruuu")
@@ -147,8 +147,8 @@ def test_a_family_of_ones_own_goes_through_every_command(tmp_path):
     assert json.loads(invoke("check", file, ran, "--json").stdout)["valid"]
     invoke("score", file, "--option", "rest=2", "--results", tmp_path / "out", "--jobs", 1)
     (line,) = invoke("score", file, "--option", "rest=2", "--results", tmp_path / "out", "--json").stdout.splitlines()
-    told = json.loads(line)
-    assert (told["family"], told["options"], told["policy"], told["median"]) == ("dummy", "rest 2", "eager", 1.2)
+    row = json.loads(line)
+    assert (row["family"], row["options"], row["policy"], row["median"]) == ("dummy", "rest 2", "eager", 1.2)
     said = invoke("report", tmp_path / "out").stdout
     assert "Best by median ratio" in said or "eager: half of the runs" in said
     assert "span / hindsight optimum" in (tmp_path / "out" / "report" / "ranges.svg").read_text()
@@ -183,8 +183,8 @@ def test_two_families_in_one_campaign_each_with_its_own_policies(tmp_path):
         invoke("generate", "--family", family, *flags, "-o", tmp_path / name)
     (tmp_path / "c.toml").write_text('policies = ["eager", "RANDOM"]\n[[instances]]\nfiles = ["a.json", "b.json"]\n')
     printed = invoke("campaign", tmp_path / "c.toml", "--results", tmp_path / "out", "--jobs", 1, "--json").stdout
-    told = [json.loads(line) for line in printed.splitlines()]
-    assert [(row["family"], row["policy"]) for row in told] in (
+    rows = [json.loads(line) for line in printed.splitlines()]
+    assert [(row["family"], row["policy"]) for row in rows] in (
         [("coupled", "RANDOM"), ("dummy", "eager")],
         [("dummy", "eager")],  # RANDOM may finish nothing there
     )
@@ -203,7 +203,7 @@ def test_another_family_changes_no_key_of_this_one(tmp_path):
 
 
 def test_a_folder_of_another_family_changes_no_key(tmp_path, monkeypatch):
-    """As if somebody added a file to another family's folder: the digest of this one stays."""
+    """Another file in another family's folder does not change the digest of this one."""
     from hindsched.bench.campaign import engine
 
     root = tmp_path / "house"

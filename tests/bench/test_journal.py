@@ -1,4 +1,4 @@
-"""The journal of a campaign: nothing lost, nothing repeated, one writer."""
+"""The journal of a campaign loses and repeats nothing, and has one writer."""
 
 import os
 import signal
@@ -52,7 +52,7 @@ def test_two_campaigns_in_one_folder_are_refused(tmp_path):
         pass
 
 
-def test_a_killed_writer_leaves_whole_rows_and_no_lock(tmp_path):
+def test_a_killed_writer_leaves_complete_rows_and_no_lock(tmp_path):
     code = textwrap.dedent(f"""
         import itertools
         from hindsched.bench.campaign.journal import Journal
@@ -82,7 +82,7 @@ def test_a_full_disk_is_reported(tmp_path):
         journal.append({"key": "a"})
 
 
-def test_who_reads_along_gets_the_whole_rows_and_changes_nothing(tmp_path):
+def test_a_concurrent_reader_gets_complete_rows_and_changes_nothing(tmp_path):
     text = b'{"key":"a"}\n{"kind":"note"}\n{"key":"c"'
     (tmp_path / Journal.NAME).write_bytes(text)
     assert read_rows(tmp_path) == ([("line 1", {"key": "a"}), ("line 2", {"kind": "note"})], True)

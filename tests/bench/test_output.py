@@ -1,4 +1,4 @@
-"""Tables in a terminal: nothing is broken into pieces, nothing that stands in them commands the terminal."""
+"""Tables in a terminal are not broken into pieces, and their content does not control the terminal."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def test_a_pipe_gets_every_column(capsys, monkeypatch):
     assert "Left out" not in text
 
 
-def test_a_pipe_gets_headings_and_wide_letters_whole(capsys):
+def test_a_pipe_gets_complete_headings_and_wide_letters(capsys):
     table = Table({f"{letter * 30}": f"{letter * 30}" for letter in "abcdefgh"}, as_json=False, spare=("a" * 30,))
     table.add(dict.fromkeys(table.columns, 1) | {"h" * 30: "\u96f2" * 40})
     table.show()
@@ -55,14 +55,14 @@ def test_a_pipe_gets_headings_and_wide_letters_whole(capsys):
     assert "Left out" not in out
 
 
-def test_json_holds_what_is_no_unicode_as_messages_tell_it(capsys):
+def test_json_escapes_invalid_unicode_as_messages_do(capsys):
     table = Table(None, as_json=True)
     table.add({"file": "caf\udce9.json", "nodes": ["\udce9", 1], "names": {"\u00e9": None}})
     row = {"file": "caf\\udce9.json", "nodes": ["\\udce9", 1], "names": {"\u00e9": None}}
     assert json.loads(capsys.readouterr().out) == row
 
 
-def test_the_same_refusal_is_told_once(capsys):
+def test_the_same_refusal_is_reported_once(capsys):
     refusals = Refusals()
     assert refusals.code == 0
     for file in ("a.json", "a.json", "b.json"):
@@ -72,7 +72,7 @@ def test_the_same_refusal_is_told_once(capsys):
     assert capsys.readouterr().err == "hindsched: a.json: m: 1, expected 2\nhindsched: b.json: m: 1, expected 2\n"
 
 
-def test_a_narrow_terminal_does_without_what_is_spare(capsys, terminal):
+def test_a_narrow_terminal_omits_optional_columns(capsys, terminal):
     terminal(60)
     text = shown(capsys, spare=("more", "mean"))
     assert "Omitted on this narrow terminal: more." in text

@@ -1,4 +1,4 @@
-"""Pictures: what the curves say, that policies are told apart, and how files are written."""
+"""Pictures: correct curves, distinguishable policies, and files written completely."""
 
 import math
 
@@ -25,7 +25,7 @@ def curves(found, policies):
     return axes, {line.get_label(): line for line in axes.get_lines()}
 
 
-def test_a_curve_goes_on_to_the_right_below_one_by_the_runs_that_did_not_finish():
+def test_a_curve_ends_below_one_by_the_share_of_unfinished_runs():
     found = [ratio("IE", 1.0), ratio("IE", 2.0), ratio("IE", 2.0), ratio("IE", None), ratio("IP", 3.0)]
     axes, lines = curves(found, ["IE", "IP", "IY"])
     left, right = axes.get_xlim()
@@ -72,7 +72,7 @@ def test_equal_figures_give_equal_files(figure, tmp_path, ending):
     assert first == second != b""
 
 
-def test_a_picture_is_written_whole_through_links_or_not_at_all(figure, tmp_path):
+def test_a_picture_is_written_completely_and_through_links_or_not_at_all(figure, tmp_path):
     link = tmp_path / "link.svg"
     link.symlink_to(tmp_path / "there.svg")
     canvas.save(figure, link)

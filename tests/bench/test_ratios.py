@@ -1,4 +1,4 @@
-"""One ratio table: the same rows give the same numbers wherever they are shown, and bounds where runs are missing."""
+"""The ratio table: the same rows give the same numbers everywhere, and bounds where runs are missing."""
 
 import json
 import re
@@ -48,7 +48,7 @@ def folder(tmp_path_factory):
     return place / "out", lines(printed)
 
 
-def test_campaign_report_and_files_say_the_same_to_the_last_digit(folder):
+def test_campaign_report_and_files_agree_to_the_last_digit(folder):
     place, printed = folder
     table = plain(summary(read_results(place).runs))
     assert printed == table
@@ -59,12 +59,12 @@ def test_campaign_report_and_files_say_the_same_to_the_last_digit(folder):
     paged = pd.read_csv(place / "report" / "ratios.csv").set_index("policy")
     for row in table:
         for name in (*(f"{name}_low" for name in STATISTICS), "ci_low", "ci_high", "optimal", "within30", "runs"):
-            told = paged.loc[row["policy"], name]
-            assert (None if pd.isna(told) else told) == row[name], (row["policy"], name)
+            cell = paged.loc[row["policy"], name]
+            assert (None if pd.isna(cell) else cell) == row[name], (row["policy"], name)
         assert written.set_index("policy").loc[row["policy"], "mean_low"] == row["mean_low"]
 
 
-def test_score_on_the_same_rows_says_what_campaign_says(folder, tmp_path):
+def test_score_and_campaign_agree_on_the_same_rows(folder, tmp_path):
     place, _ = folder
     point = ["--m", 3, "--n-com", 2, "--wmin", 1, "--p", 4, "--iterations", 3, "--scenarios", 3, "--trials", 2]
     names = [text for name in ("IP", "IE", "RANDOM") for text in ("--policy", name)]
@@ -93,11 +93,11 @@ def test_a_statistic_among_unfinished_runs_is_a_bound_and_never_a_number(tmp_pat
     (row,) = records(table_of(tmp_path, [None, None, None, 20]))
     assert ends(row, "median") == (10.0, float("inf"))
     assert between(*ends(row, "median")) == ">= 10.000"
-    (told,) = plain(table_of(tmp_path, [None, None, None, 20]))
-    assert (told["median"], told["median_low"], told["median_high"]) == (None, 10.0, None)
-    (told,) = plain(table_of(tmp_path, [None, None]))
-    assert [told[name] for name in STATISTICS] == [None] * 4
-    assert told["mean_low"] is None
+    (row,) = plain(table_of(tmp_path, [None, None, None, 20]))
+    assert (row["median"], row["median_low"], row["median_high"]) == (None, 10.0, None)
+    (row,) = plain(table_of(tmp_path, [None, None]))
+    assert [row[name] for name in STATISTICS] == [None] * 4
+    assert row["mean_low"] is None
 
 
 def test_no_number_of_the_table_for_people_hides_an_unfinished_part(tmp_path):

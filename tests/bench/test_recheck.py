@@ -1,4 +1,4 @@
-"""Rows made anew, and rows that cannot be."""
+"""Rows that can be repeated, and rows that cannot."""
 
 import json
 
@@ -29,7 +29,7 @@ def test_a_row_needs_no_key_and_the_last_one_may_be_torn(made, tmp_path, hindsch
     assert hindsched("report", tmp_path)[0] == 0
 
 
-def test_a_row_that_tells_no_slots_is_taken_all_the_same(made, tmp_path, hindsched):
+def test_a_row_without_slots_is_accepted(made, tmp_path, hindsched):
     write(tmp_path, [row | ({"slots": None} if row["kind"] == "run" else {}) for row in made])
     code, out, _ = hindsched("recheck", tmp_path)
     assert (code, "IE" in out, "slots" in out) == (1, True, True)
@@ -49,7 +49,7 @@ def test_a_row_that_tells_no_slots_is_taken_all_the_same(made, tmp_path, hindsch
         ({"family": "cats"}, ", family: 'cats', expected one of coupled"),
     ],
 )
-def test_a_row_that_cannot_be_made_again_is_named(made, tmp_path, hindsched, change, said):
+def test_a_row_that_cannot_be_repeated_is_named(made, tmp_path, hindsched, change, said):
     rows = [row if row["kind"] != "run" else {k: v for k, v in (row | change).items() if v is not ...} for row in made]
     write(tmp_path, rows)
     code, out, error = hindsched("recheck", tmp_path)

@@ -1,4 +1,4 @@
-"""What commands refuse, before which work, and what goes on all the same."""
+"""Input that commands refuse before work begins, and work that continues after a refusal."""
 
 import json
 import os
@@ -47,7 +47,7 @@ class Broken:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
-    """Return a folder with instances and policies, in which we are."""
+    """Return a folder with instances and policies, the current folder of the test."""
     monkeypatch.chdir(tmp_path)
     for seed in (5, 6):
         instances.write(small(seed, p=3, slots=30, tasks=2, iterations=2, up=0.8, down=0.05), f"{seed}.json")
@@ -113,7 +113,7 @@ def test_every_number_is_finite(hindsched, folder):
         (["verify-solvers", "--failures", "5.json"], "5.json: not a folder, expected one to write to"),
     ],
 )
-def test_what_cannot_be_written_is_refused_before_the_work(hindsched, folder, monkeypatch, arguments, said):
+def test_unwritable_outputs_are_refused_before_the_work(hindsched, folder, monkeypatch, arguments, said):
     (folder / "held" / "6.schedule.json").mkdir(parents=True)
     verify = "hindsched.bench.coupled.verify"
     works = (f"{verify}.theorem.verify", f"{verify}.twins.agree", f"{verify}.agreement.agree")
@@ -133,7 +133,7 @@ def test_a_folder_in_which_nothing_may_be_written(hindsched, folder):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
-def test_what_turns_out_not_to_be_writable_loses_no_answer(hindsched, folder):
+def test_a_failed_write_loses_no_answer(hindsched, folder):
     code, out, err = hindsched("solve", "5.json", "--schedule", "/dev/full", "--json")
     assert (code, [row["status"] for row in rows(out)]) == (2, ["optimal"])
     assert err == "hindsched: /dev/full: cannot be written: No space left on device\n"
@@ -175,7 +175,7 @@ def test_two_policies_of_one_name_are_refused_before_the_work(hindsched, folder,
     assert not (folder / "runs").exists()
 
 
-def test_what_other_peoples_code_prints_is_no_result(hindsched, folder, chance, monkeypatch):
+def test_output_of_user_code_is_not_a_result(hindsched, folder, chance, monkeypatch):
     from hindsched.bench.coupled import leaderboard
 
     known = leaderboard.known_runs().head(1)
@@ -221,13 +221,13 @@ def test_one_line_for_all_policies_where_the_file_is_to_blame(hindsched, folder)
 
 
 @pytest.mark.parametrize(("asked", "written"), [(["5.json", "no.json"], "runs"), (["5.json"], ".")])
-def test_whether_a_folder_is_written_is_decided_by_what_was_asked(hindsched, folder, asked, written):
+def test_schedules_of_several_files_go_to_a_folder(hindsched, folder, asked, written):
     code, out, _ = hindsched("simulate", *asked, "--policy", "IE", "--schedule", "runs", "--json")
     assert (code, len(rows(out))) == (2 if len(asked) > 1 else 0, 1)
     assert ("5.IE.schedule.json" if written == "runs" else "runs") in files(folder / written)
 
 
-def test_a_file_that_no_policy_is_for_is_told(hindsched, folder):
+def test_a_file_without_a_suitable_policy_is_reported(hindsched, folder):
     code, out, err = hindsched("simulate", "5.json", "bag.json", "--policy", "IE", "--json")
     assert (code, [row["file"] for row in rows(out)]) == (2, ["5.json"])
     assert err == "hindsched: bag.json: --policy: no policy of bags, expected one\n"
@@ -276,7 +276,7 @@ sys.argv = ["hindsched", "--help"]
 @pytest.mark.parametrize(
     "start", ["from hindsched.bench.cli import main; main()", "runpy.run_module('hindsched', None, '__main__')"]
 )
-def test_an_interruption_while_it_loads_is_told_like_any_other(start):
+def test_an_interruption_during_loading_is_reported_like_others(start):
     ran = subprocess.run([sys.executable, "-c", INTERRUPTED + start], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "hindsched: interrupted\n")
 
@@ -306,7 +306,7 @@ def test_a_seed_that_no_row_can_keep_is_refused_at_once(hindsched, folder, monke
     assert err.startswith(f"hindsched: seed.toml: instances[0].seed: {2**62 + 1}, expected an integer <= ")
 
 
-def test_a_long_text_is_not_quoted_whole(hindsched, folder):
+def test_a_long_text_is_shortened_in_messages(hindsched, folder):
     for option in ("--policy", "--solver"):
         code, out, err = hindsched("score", "5.json", option, "x" * 300)
         assert (code, out) == (2, "")
@@ -315,7 +315,7 @@ def test_a_long_text_is_not_quoted_whole(hindsched, folder):
 
 @pytest.mark.skipif(not Path("/dev/fd").exists(), reason="open files have no names here")
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "link"])
-def test_standard_output_is_written_to_wherever_it_leads(folder, name):
+def test_standard_output_may_be_any_file(folder, name):
     Path("link").symlink_to("/dev/stdout")
     with Path("out.txt").open("w") as out:
         words = ("solve", "5.json", "--json", "--schedule", name)

@@ -1,4 +1,4 @@
-"""The page: what stands on it, that it is whole in itself, and that nothing in the rows can break it."""
+"""The page: its content, that it needs no other files, and that no content of rows breaks it."""
 
 import json
 import random
@@ -101,7 +101,7 @@ def whole(tmp_path_factory):
     return reported(tmp_path_factory.mktemp("whole"), rows())
 
 
-def test_the_summary_comes_first_and_everything_is_there(whole):
+def test_the_summary_comes_first_and_all_sections_follow(whole):
     written, page = whole
     where = [
         page.text.index(text)
@@ -126,11 +126,11 @@ def test_the_summary_comes_first_and_everything_is_there(whole):
     assert {path.name for path in written.page.parent.iterdir()} == names
 
 
-def test_the_page_is_whole_in_itself(whole):
+def test_the_page_needs_no_other_file(whole):
     written, page = whole
     text = written.page.read_text(encoding="utf-8")
     assert {"link", "img", "iframe", "object", "image"}.isdisjoint(page.tags)
-    assert page.tags.count("script") == 1  # which sorts tables, and stands in the page
+    assert page.tags.count("script") == 1  # it sorts tables and is part of the page
     targets = [value for name, value in page.attributes if name in ("href", "src")]
     assert {"#how", "ratios.csv", "ecdf-IE.svg"} <= set(targets)
     for target in targets:
@@ -142,7 +142,7 @@ def test_the_page_is_whole_in_itself(whole):
     assert len(page.ids) == len(set(page.ids))
 
 
-def test_equal_rows_give_equal_bytes_in_whatever_order_they_were_made(report):
+def test_equal_rows_in_any_order_give_equal_bytes(report):
     found = rows(("IE", "Y-IE", "RANDOM", "mine.py:Mine"))
     written, _ = report(found)
     before = {path.name: path.read_bytes() for path in written.files}
@@ -175,7 +175,7 @@ def test_nothing_in_the_rows_is_taken_for_markup(report):
     assert "<script" not in picture
 
 
-def test_one_policy_of_ones_own(report):
+def test_one_policy_of_a_user(report):
     written, page = report(rows(("own/mine.py:Mine",)))
     assert "Mine: half of the runs take at most" in page.text
     assert "Mine is own/mine.py:Mine" in page.text
@@ -189,7 +189,7 @@ def test_another_reference(report):
     assert "Comparison with Mine" in page.text
 
 
-def test_a_class_that_is_called_like_a_heuristic_of_the_paper_is_not_taken_for_it(report):
+def test_a_class_with_the_name_of_a_heuristic_is_not_mistaken_for_it(report):
     _, page = report(rows(("some/mine.py:IE", "IP")))
     assert "mine.py:IE is some/mine.py:IE" in page.text
     assert "Comparison with IE" not in page.text
@@ -229,7 +229,7 @@ def test_optima_that_are_not_proven_leave_intervals(report):
     assert re.search(r"take at most \d\.\d\d–\d\.\d\d times", written.findings[0])  # noqa: RUF001
 
 
-def test_missing_runs_are_told(report):
+def test_missing_runs_are_reported(report):
     written, _ = report([row for row in rows(("IE", "IP")) if row["fingerprint"] != "f3" or row.get("policy") != "IP"])
     assert any(line.startswith("1 run of policies on instances is missing") for line in written.findings)
 
@@ -249,7 +249,7 @@ def test_options_and_populations_have_sections_of_their_own(report):
     assert (written.page.parent / "3-ratios.csv").is_file()
 
 
-def test_what_cannot_be_stands_at_the_top(report):
+def test_contradictions_come_first(report):
     found = rows(("IE",))
     next(row for row in found if row["kind"] == "run")["makespan"] = 1
     written, page = report(found)
@@ -269,7 +269,7 @@ def test_a_run_is_drawn_beside_the_optimum(tmp_path):
 
 
 @pytest.mark.parametrize("change", [{"makespan": 1000}, {"fingerprint": "sha256:0"}, {"policy": "own.py:IE"}])
-def test_a_run_that_cannot_be_made_again_as_told_is_not_drawn(report, tmp_path, change):
+def test_a_run_that_cannot_be_repeated_is_not_drawn(report, tmp_path, change):
     score([Paper(2, 2, 1, 0, 0, 400, 0, 4, 2)], ["IE"], Options(), tmp_path)
     found = [json.loads(line) for line in (tmp_path / "runs.jsonl").read_text().splitlines()]
     for row in found:
@@ -323,7 +323,7 @@ def test_a_compact_table_gives_the_same_findings(report, tmp_path):
     assert write_report(tmp_path / "runs.csv.xz", tmp_path / "other").findings == written.findings
 
 
-def test_the_command_writes_beside_the_results_and_says_what_it_found(tmp_path, hindsched):
+def test_the_command_writes_into_the_results_and_prints_its_findings(tmp_path, hindsched):
     results = tmp_path / "runs.csv"
     pd.DataFrame({"instance": ["a", "a"], "policy": ["IE", "IP"], "makespan": [20, 10], "optimum": 10}).to_csv(results)
     code, out, _ = hindsched("report", results)
@@ -351,7 +351,7 @@ def test_bad_input_is_one_line(tmp_path, hindsched):
         assert len(error.splitlines()) == 1
 
 
-def test_rows_of_several_campaigns_are_told_on_the_page_and_beside_it(tmp_path, hindsched):
+def test_rows_of_several_campaigns_are_reported_on_the_page_and_on_standard_error(tmp_path, hindsched):
     found = rows(("IE",))
     again = [row | {"seed": 2, "makespan": row["makespan"] + 5} for row in found if row.get("makespan")][:2]
     (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in [*found, *again]))
@@ -362,7 +362,7 @@ def test_rows_of_several_campaigns_are_told_on_the_page_and_beside_it(tmp_path, 
     assert said in Page((tmp_path / "report" / "report.html").read_text()).text
 
 
-def test_a_contradiction_is_written_and_told(tmp_path, hindsched):
+def test_a_contradiction_is_written_and_reported(tmp_path, hindsched):
     results = tmp_path / "runs.csv"
     pd.DataFrame({"instance": ["a"], "policy": ["IE"], "makespan": [9], "optimum": 10}).to_csv(results)
     code, _, error = hindsched("report", results)
@@ -371,7 +371,7 @@ def test_a_contradiction_is_written_and_told(tmp_path, hindsched):
     assert (tmp_path / "runs-report" / "report.html").is_file()
 
 
-def test_a_picture_in_a_page_takes_its_colours_and_leaves_texts_alone():
+def test_a_picture_in_a_page_takes_its_colours_and_keeps_its_texts():
     text = (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="9pt" version="1.1">'
         '<metadata>m</metadata><defs><style type="text/css">*{}</style><path id="a" d="M 1.23456 2 \n L 3 4"/></defs>'
@@ -400,13 +400,13 @@ def test_parts_of_a_page(report, tmp_path, hindsched):
     assert not any(text in page.text for text in ("Competitive ratios", "How the results were computed"))
     for part in Section:
         report(rows(), only=[part])
-    for arguments, told in (
+    for arguments, message in (
         (("--only", "summary,ratio"), "'ratio', expected one of summary"),
         (("--only", "ratios", "--short"), "--short goes without"),
     ):
         code, _, error = hindsched("report", tmp_path / "results", *arguments)
         assert (code, error.count("\n")) == (2, 1)
-        assert told in error
+        assert message in error
 
 
 @pytest.mark.parametrize(
@@ -416,7 +416,7 @@ def test_parts_of_a_page(report, tmp_path, hindsched):
         (None, "reach at most the hindsight optimum divided by 10.0; no upper end is known."),
     ],
 )
-def test_where_more_is_better_a_ratio_is_told_so(tmp_path, value, said):
+def test_a_ratio_of_a_maximised_value_is_described_as_such(tmp_path, value, said):
     table = pd.DataFrame({"family": "batches", "policy": "A1", "instance": ["a", "b"], "value": value, "limit": 1})
     table.assign(optimum=10).to_csv(tmp_path / "runs.csv", index=False)
     (first, *_) = write_report(tmp_path / "runs.csv", tmp_path / "page").findings

@@ -1,4 +1,4 @@
-"""Results as one frame, whatever they lie in."""
+"""Results of folders, tables and journals as one frame."""
 
 import gzip
 import json
@@ -54,7 +54,7 @@ def test_a_run_gets_its_point_and_its_optimum(read):
     assert (found.left_out, found.torn, len(found.optima)) == (0, False, 1)
 
 
-def test_a_row_with_nothing_but_what_it_must_have(read):
+def test_a_row_with_required_keys_only(read):
     (row,) = read({"kind": "run", "instance": "x.json", "policy": "mine.py:Mine", "makespan": None}).runs.to_dict(
         "records"
     )
@@ -137,7 +137,7 @@ def compact(**columns):
 
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".csv.xz"])
-def test_a_compact_table_says_the_same(tmp_path, ending):
+def test_a_compact_table_gives_the_same_results(tmp_path, ending):
     path = tmp_path / f"runs{ending}"
     compact().to_csv(path, index=False)
     found = read_results(path)
@@ -223,7 +223,7 @@ def test_files_that_are_no_tables_are_named(tmp_path, monkeypatch):
         read_results(tmp_path / "a.parquet")
 
 
-def test_letters_that_no_page_can_hold_are_written_out(read):
+def test_control_characters_are_escaped(read):
     found = read(run("a\x00b\u202e", instance="c\nd")).runs
     assert found["policy"].tolist() == ["a\\x00b\\u202e"]
     assert found["instance"].tolist() == ["c\\nd"]
@@ -255,12 +255,12 @@ def test_rows_that_repeat_others_are_no_matter(read):
         ),
     ],
 )
-def test_rows_of_several_campaigns_are_told(read, rows, said):
+def test_rows_of_several_campaigns_are_reported(read, rows, said):
     (sentence,) = read(*rows).mixed
     assert sentence.startswith(f"{said} the last row of each counts.")
 
 
-def test_rows_of_a_table_that_stand_for_each_other_are_told(tmp_path):
+def test_conflicting_rows_of_a_table_are_reported(tmp_path):
     path = tmp_path / "runs.csv"
     path.write_text("instance,policy,seed,makespan\na,RANDOM,1,9\na,RANDOM,2,11\na,IE,1,7\na,IE,2,7\n")
     found = read_results(path)
@@ -317,19 +317,19 @@ def test_runs_written_as_a_table_are_read_again(of_every_family, tmp_path, endin
 
 
 @pytest.mark.parametrize(
-    ("column", "told", "said"),
+    ("column", "values", "said"),
     [
         ("optimum", ["10", "", "9"], "9.0"),
         ("optimum_bound", ["8", "", "9"], "9.0"),
         ("optimum_status", ["optimal", "", "feasible"], "'feasible'"),
     ],
 )
-def test_rows_of_one_instance_tell_one_optimum(tmp_path, column, told, said):
+def test_rows_of_one_instance_have_one_optimum(tmp_path, column, values, said):
     given = pd.DataFrame({"policy": ["IE", "IP", "IY", "IE"], "instance": ["a", "a", "a", "b"], "makespan": 20})
     given["optimum"] = 10
     given["optimum_status"] = "optimal" if column == "optimum_status" else "feasible"
     given = given.astype(object)
-    given[column] = [*told, told[0]]
+    given[column] = [*values, values[0]]
     given.to_csv(tmp_path / "runs.csv", index=False)
     with pytest.raises(InputError) as refused:
         read_results(tmp_path / "runs.csv")

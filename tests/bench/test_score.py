@@ -1,4 +1,4 @@
-"""Campaigns whose results folder, instances or policies are not quite what they were."""
+"""Campaigns whose results folder, instances or policies have changed."""
 
 import json
 import sys
@@ -75,7 +75,7 @@ def test_one_instance_under_two_names_would_count_twice(tmp_path):
         ('"key":"', '"key":["', "line 1: broken row"),
     ],
 )
-def test_rows_that_somebody_changed_are_named(tmp_path, before, after, said):
+def test_changed_rows_are_named(tmp_path, before, after, said):
     score([given("a")], ["IE"], Options(), tmp_path)
     path = tmp_path / "runs.jsonl"
     path.write_text(path.read_text().replace(before, after))
@@ -84,7 +84,7 @@ def test_rows_that_somebody_changed_are_named(tmp_path, before, after, said):
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_a_torn_row_is_told_and_made_again(tmp_path, capsys):
+def test_a_torn_row_is_reported_and_repeated(tmp_path, capsys):
     score([given("a")], ["IE"], Options(), tmp_path)
     table = (tmp_path / "table.csv").read_bytes()
     path = tmp_path / "runs.jsonl"
@@ -114,7 +114,7 @@ def test_where_no_schedule_finishes_there_is_nothing_to_compare_with(tmp_path):
 MINE = "class Mine:\n    name = 'mine'\n\n    def choose(self, visible):\n        return None\n"
 
 
-def test_a_policy_of_ones_own_counts_by_its_file(tmp_path):
+def test_a_policy_of_a_user_is_identified_by_its_file(tmp_path):
     path = tmp_path / "mine.py"
     keys = []
     for text in (MINE, MINE + "# naïve\n", MINE):

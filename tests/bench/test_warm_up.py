@@ -1,4 +1,4 @@
-"""Machine code ahead of time: every family is run once, and nothing is left of it but the code."""
+"""Compilation ahead of time runs every family once and leaves only machine code."""
 
 import json
 
@@ -10,7 +10,7 @@ def test_every_policy_of_a_family_is_run():
     assert warm_up(["grid", "grid"]) == 2 * (1 + len(family_named("grid").policies()))
 
 
-def test_the_command_says_what_it_did_and_refuses_families_that_are_not(hindsched):
+def test_the_command_prints_its_work_and_refuses_unknown_families(hindsched):
     code, out, _ = hindsched("compile", "bags", "--json", "--jobs", "1")
     row = json.loads(out)
     assert (code, row["families"]) == (0, "bags")

@@ -95,7 +95,7 @@ class Iteration:
         cap = min(self.caps[q], work // self.instance.w[q])
         if c < self.first(q):
             return 0
-        if is_free:  # the program may be sent in all UP slots of the availability period, also before slot s
+        if is_free:  # the program may be sent in all UP slots of the availability period, even before slot s
             slots = min(self.up_slots(q, c), int(self.is_up[q, self.period_start(q) : c].sum()) - self.instance.t_prog)
         else:
             slots = self.up_slots(q, c) - self.program(q)

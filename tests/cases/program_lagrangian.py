@@ -13,7 +13,7 @@ from hindsched.offline.coupled.bounds.sentinels import UNREACHABLE
 
 
 def ran(generator):
-    """Run a generator to its end and return its result."""
+    """Exhaust a generator and return its result."""
     while True:
         try:
             next(generator)

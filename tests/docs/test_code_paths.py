@@ -14,7 +14,7 @@ FILE = re.compile(r"`((?:instances|offline|online|reductions|bench|docs|tests)/[
 NAME = re.compile(r"`(hindsched(?:\.\w+)+)[`(]")
 SHELL = re.compile(r"```sh\n.*?```|`[^`\n]+`", re.DOTALL)
 COMMAND = re.compile(r"(?<!import )\bhindsched ([a-z][a-z-]+)")
-#: Groups of entry points by which installed policies and families are found, and what stands for any name.
+#: Groups of entry points for installed policies and families, and placeholders for names.
 ENTRY_POINTS, ANY = ("hindsched.policies", "hindsched.families"), "NAME"
 
 

@@ -1,4 +1,4 @@
-"""The front page says what its commands and its Python lines give."""
+"""The commands and Python lines of the front page give the results that it shows."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""docs/glossary.md defines the words that modules and public classes are named with."""
+"""docs/glossary.md defines the words in names of modules and public classes."""
 
 import ast
 import re

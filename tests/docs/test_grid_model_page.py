@@ -48,7 +48,7 @@ def test_the_examples_are_read():
 
 
 @pytest.mark.parametrize("counter", [field.name for field in dataclasses.fields(Counters)])
-def test_counters_stand_in_the_table(counter):
+def test_the_table_has_all_counters(counter):
     assert f"`{counter}`" in section("3.5")
 
 
@@ -75,7 +75,7 @@ def test_the_mixes_are_those_of_the_table():
     assert rows["WIDE_MIX"][4] == f"{WIDE_MIX.median_s:.0f}, {WIDE_MIX.sigma}, {WIDE_MIX.longest_s:.0f}"
 
 
-def test_the_log_that_comes_along_is_what_the_page_says():
+def test_the_packaged_log_is_as_described():
     assert "1,500 jobs of **KTH-SP2**" in PAGE
     assert len(kth_sp2()) == 1500
 

@@ -43,7 +43,7 @@ def names(cell: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory) -> tuple[Instance, Instance, Schedule]:
-    """The instance that is spelled out, the one that is drawn, and the schedule of the first."""
+    """The instance with written states, the one with drawn states, and the schedule of the first."""
     folder = tmp_path_factory.mktemp("page")
     found = {}
     for block in blocks("json"):
@@ -107,7 +107,7 @@ def test_the_picture_shows_the_states_and_the_schedule(example):
     assert shown == expected
 
 
-def test_the_letter_that_is_changed_breaks_the_rule_as_shown(example):
+def test_the_changed_letter_breaks_the_rule_shown(example):
     instance, _, schedule = example
     shown = next(block for block in blocks("text", section(4)) if "broken" in block).strip()
     first, second = schedule.letters
@@ -128,7 +128,7 @@ def test_the_heuristics_named_are_those_there_are():
     assert [*passive, *proactive, "RANDOM"] == list(online_coupled.POLICIES)
 
 
-def test_what_a_policy_sees_is_what_the_table_says():
+def test_a_policy_sees_the_attributes_of_the_table():
     rows = table("| attribute | what it is |", section(6))
     seen = {name.partition("(")[0] for row in rows for name in names(row[0])}
     visible = online_coupled.Visible

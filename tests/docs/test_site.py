@@ -1,4 +1,4 @@
-"""The documentation as a site: every page is reached, every link leads somewhere, every policy and solver is told."""
+"""The documentation as a site: complete contents, valid links, and a description of every policy and solver."""
 
 import importlib.util
 import re
@@ -41,14 +41,14 @@ def test_every_page_is_in_the_contents():
 
 
 @pytest.mark.parametrize("family", BUILT_IN)
-def test_every_policy_and_solver_is_told(family):
+def test_every_policy_and_solver_is_described(family):
     text = (ROOT / "docs/policies.md").read_text()
     names = [*part(family, "online").POLICIES, *part(family, "offline").SOLVERS]
     assert [name for name in names if f"`{name}`" not in text] == []
 
 
 @pytest.mark.parametrize("family", BUILT_IN)
-def test_every_format_is_told(family):
+def test_every_format_is_described(family):
     text = (ROOT / "docs/formats.md").read_text()
     known = [*part(family, "instances").INSTANCE_FORMATS, *part(family, "instances").SCHEDULE_FORMATS]
     assert [name for name in known if f"`{name}`" not in text] == []

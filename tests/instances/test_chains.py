@@ -174,7 +174,7 @@ def test_states_do_not_depend_on_the_sizes_of_drawn_blocks(chain, sizes, seed, s
 
 @given(chains(), some.integers(0, 9), some.sampled_from(STATES))
 def test_states_follow_the_slot_by_slot_rule(chain, seed, start):
-    """By this rule, one number per slot is compared with the probability to stay, then with the other states."""
+    """The rule compares one number per slot with the probability to stay, then with those of the other states."""
     numbers = stream("test", seed).random(199)
     expected = [start]
     for number in numbers:

@@ -114,7 +114,7 @@ PROBLEM = Encd(from_matrix([[1, 1, 0, 1], [1, 1, 1, 1], [0, 1, 1, 1]]), a=2, b=2
 
 @pytest.mark.parametrize("name", list(REDUCTIONS))
 def test_witnesses_of_any_form_map_back(name: str) -> None:
-    """Late starts, an abandoned configuration, a worker on stand-by and a longer text are all valid."""
+    """Valid witnesses may have late starts, an abandoned configuration, a worker on stand-by and a longer text."""
     reduction = REDUCTIONS[name]
     instance, data = reduction.apply(PROBLEM)
     w = instance.w[0]

@@ -1,4 +1,4 @@
-"""Marked parts of pages: written anew where they differ, refused where they are broken, all else untouched."""
+"""Marked parts of pages are rewritten if they differ and refused if they are broken; other text stays."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""The documentation says what the published rows say, and what it points at is there."""
+"""The documentation agrees with the published rows, and the targets of its links exist."""
 
 import re
 from pathlib import Path
@@ -31,7 +31,7 @@ def test_pages_agree_with_the_rows(family):
     assert changes == [], "make pages writes them"
 
 
-def test_a_changed_number_row_and_picture_are_found_and_mended(published, tmp_path):
+def test_a_changed_number_row_and_picture_are_found_and_corrected(published, tmp_path):
     reproduction = (DOCS / "results/coupled/reproduction.md").read_text(encoding="utf-8")
     optima = (DOCS / "results/coupled/optima.md").read_text(encoding="utf-8")
     fails = published.fails("printed", "IE")
@@ -47,7 +47,7 @@ def test_a_changed_number_row_and_picture_are_found_and_mended(published, tmp_pa
 
 
 def test_numbers_are_those_of_the_bare_rows(published):
-    """Count again with nothing but the file: a run that did not finish is beyond every bound, or just at its limit."""
+    """The test computes them directly from the file; an unfinished run is beyond every bound, or at its limit."""
     with (ROWS / "paper_runs.csv.xz").open("rb") as file:
         rows = pd.read_csv(file, compression="xz", low_memory=False)
     rows = rows[rows["estimator"] == "printed"]

@@ -27,7 +27,7 @@ IN_ROUNDS = "native-in-rounds"
 SETTINGS = tuple(product(Objective, (True, False)))
 
 _DEFAULT = ("native", IN_ROUNDS, "cpsat", "brute")
-_MOST_STATES = 2_000  # of ``brute``, so that an instance takes it a second at most
+_MOST_STATES = 2_000  # of ``brute``, which then takes at most a second for an instance
 
 
 def general_instance(number: int, seed: int = 0) -> Instance:

@@ -150,8 +150,8 @@ def _planted(draw: np.random.Generator) -> list[Case]:
 def _near_miss(draw: np.random.Generator) -> list[Case]:
     """Draw a graph without the biclique in which one more edge would make one, and the graph with that edge.
 
-    An edge of a biclique is taken away as long as there is one. That the last graph has none is what the direct search
-    says; the caller checks it.
+    Edges of bicliques are removed one by one until the direct search finds no biclique. The caller checks that the last
+    graph has none.
     """
     matrix, a, b = _plant(draw)
     problem = Encd(_frozen(matrix), a, b)

@@ -251,10 +251,11 @@ def _mapped_back(
 
 
 def _is_lost_with_down(case: Case, reduction: ToMu1 | ToMuInf, biclique: Biclique | None) -> bool:
-    """Whether the answer changes from yes to no with DOWN; from no to yes it must not."""
+    """Return whether DOWN changes the answer from yes to no; a change from no to yes is an error."""
     instance, _ = reduction.apply(case.problem)
     status = common_slots_reduction.solve(with_down(instance), Objective.MAKESPAN, "periods", Limits()).status
-    _expect(case, biclique is not None or status is Status.INFEASIBLE, f"{reduction.name}: DOWN makes a yes of a no")
+    is_consistent = biclique is not None or status is Status.INFEASIBLE
+    _expect(case, is_consistent, f"{reduction.name}: a no-instance has a schedule with DOWN")
     return biclique is not None and status is Status.INFEASIBLE
 
 

@@ -1,4 +1,4 @@
-"""Judge the paper's claims by the runs, and measure what the optimum adds (docs/bags/model.md)."""
+"""Judge the paper's claims by the runs, and compare them with the optimum (docs/bags/model.md)."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Published:
         return {writer.__name__: writer for writer in (*tables, *counts, *means, self.speed_of, self.measured_on)}
 
     def pictures(self) -> dict[str, Picture | DataFile]:
-        """Return the figures and data files beside the pages, by name."""
+        """Return the figures and data files next to the pages, by name."""
         bars: dict[str, Picture | DataFile] = {
             f"bars-{'-'.join(cell[:2])}.svg": Picture(partial(self._of, *cell), partial(self._draw, *cell))
             for cell in _BARS
@@ -119,7 +119,7 @@ class Published:
         return text_table(["machines", "", "checkpoints", *names, "LEVEL closes", "PACE closes"], rows)
 
     def ideal_times(self) -> str:
-        """Return the paper's Table 2 beside the ideal times here."""
+        """Return the paper's Table 2 with the ideal times here."""
         rows = [[*map(str, bag), f"{minutes:.2f}", f"{ideal_minutes(*bag):.2f}"] for bag, minutes in TABLE_2.items()]
         return text_table(["machines", "tasks", "R, s", "IET printed, min", "IET here, min"], rows)
 
@@ -192,7 +192,7 @@ class Published:
         return share(mine["optimal"].sum() / mine["starts"].sum())
 
     def gain(self, what: str, policy: str, when: str) -> str:
-        """Return by how much the turnaround falls in the mean of the paper's configurations.
+        """Return the mean decrease of the turnaround over the paper's configurations.
 
         ``shared``: with shared stores instead of private ones. ``checkpoints``: with nine instead of one and shared
         stores, where ``OPT`` is a policy too.

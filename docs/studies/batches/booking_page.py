@@ -29,7 +29,7 @@ class BookingPage:
         return {writer.__name__: writer for writer in (self.policies, self.crowds, self.compared, self.closed)}
 
     def files(self) -> dict[str, Picture]:
-        """Return the figures beside the page, by name."""
+        """Return the figures next to the pages, by name."""
         return {
             "booking.svg": Picture(lambda: pd.DataFrame(self._drawn()), self._draw),
         }

@@ -305,7 +305,7 @@ def _copies(rows: Rows) -> list[Claim]:
 
 
 def _options(rows: Rows) -> list[Claim]:
-    """Judge what the two unstated options decide, where both values were run."""
+    """Judge the effect of the two unstated options, if both values were run."""
     found: list[Claim] = []
     for name, one in _by_ratio(_algorithm_3(rows, copies_lambda=1)).items():
         share, other = _mean(one, "satisfied_batches"), _mean(_counterparts(rows, one), "satisfied_batches")

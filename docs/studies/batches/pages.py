@@ -46,7 +46,7 @@ class Published:
         return {writer.__name__: writer for writer in (*tables, *more, *numbers)} | self._booking.writers()
 
     def pictures(self) -> dict[str, Picture | DataFile]:
-        """Return the figures and data files beside the pages, by name."""
+        """Return the figures and data files next to the pages, by name."""
         files: dict[str, Picture | DataFile] = {
             "requests.svg": Picture(
                 lambda: _frame(self._runs, ("policy", "first", "requests")),
@@ -142,7 +142,7 @@ class Published:
         return claims_table([claim for claim in self._claims if claim.source.replace(" ", "_") in wanted], "fails")
 
     def algorithm_3(self) -> str:
-        """Return the results of Algorithm 3 by setting of times and predictor, beside the hindsight optima."""
+        """Return the results of Algorithm 3 by setting of times and predictor, with the hindsight optima."""
         columns: dict[str, Column] = {
             "batches": lambda mine: _percent(mine, "satisfied_batches"),
             "stream": lambda mine: _percent(mine, "stream_batches"),
@@ -188,7 +188,7 @@ class Published:
         return _grouped(mine, ("policy", "first", "deadline_s", "c"), columns)
 
     def expected_requests(self) -> str:
-        """Return the requests that Algorithm 2 is to expect by the gaps of Hypothesis 1, beside the observed ones."""
+        """Return the requests that Hypothesis 1 predicts for Algorithm 2, and the observed ones."""
         head = ["N", "lambda / (0.9 N)", "period, h", "mean gap over even gap", "expected / N", "median / N"]
         mine = [row for row in self._runs if (row["policy"], row["first"], row["deadline_s"]) == ("A2", "spread", 3600)]
         lines = []
@@ -212,7 +212,7 @@ class Published:
         return _grouped(self._question("begin"), ("deadline_s", "c"), columns)
 
     def overdue(self) -> str:
-        """Return in how many runs Algorithm 3 gets stuck by ``overdue``."""
+        """Return the number of runs in which Algorithm 3 gets stuck, by ``overdue``."""
 
         def with_option(mine: Sequence[Row], overdue: str) -> list[Row]:
             return [row for row in mine if row["overdue"] == overdue]

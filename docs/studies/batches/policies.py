@@ -1,4 +1,4 @@
-"""Compare the policy `booking` with the paper's on several kinds of volunteers, beside the hindsight optima."""
+"""Compare the policy `booking` with the paper's and the hindsight optima on several kinds of volunteers."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Size:
 
 
 def compare(folder: Path, size: Size, *, num_processes: int) -> list[dict[str, Any]]:
-    """Run what the folder does not hold yet, and return all rows.
+    """Make the rows that the folder lacks, and return all rows.
 
     Parameters
     ----------

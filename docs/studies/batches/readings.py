@@ -69,7 +69,7 @@ class Size:
 
 
 def measure(folder: Path, size: Size, *, num_processes: int) -> list[dict[str, Any]]:
-    """Run what the folder does not hold yet, and return all rows.
+    """Make the rows that the folder lacks, and return all rows.
 
     Question ``requests``: what do the hindsight optimum and Algorithm 3 achieve with lambda(N) and with lambda(2 N)
     requests, where D - S is eight times the mean computing time? Question ``begin``: how many batches get enough

@@ -1,4 +1,4 @@
-"""Study ``batches-policies``: the policy `booking` beside the paper's."""
+"""Study ``batches-policies``: the policy `booking` and the paper's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hindsched.bench.commands import options
 def batches_policies(
     workers: int, tasks: int, batches: int, seed: int, jobs: int, results: Path, as_json: bool
 ) -> None:
-    """Run booking and the paper's policies on three kinds of volunteers, beside the hindsight optima.
+    """Run booking and the paper's policies on three kinds of volunteers, with the hindsight optima.
 
     The volunteers are those drawn for the paper in its four settings of times, some with a daily rhythm, and some with
     absences of days. An interrupted call resumes. Writes batches_policies.csv.

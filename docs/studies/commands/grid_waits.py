@@ -1,4 +1,4 @@
-"""Study ``grid-waits``: what the waits of the decentralised scheduler consist of."""
+"""Study ``grid-waits``: the parts of the waits of the decentralised scheduler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Study ``kmis``: the search for k-subset intersections beside general solvers, a miner and C searches."""
+"""Study ``kmis``: the search for k-subset intersections, general solvers, a miner and C searches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hindsched.instances.text_files import write_text
 _GROUPS = ("small", "hard", "markov", "growth")
 
 
-@click.command("kmis", short_help="Time the search for k-subset intersections beside other programs.")
+@click.command("kmis", short_help="Time the search for k-subset intersections and other programs.")
 @click.option(
     "--cells",
     "groups",
@@ -59,7 +59,7 @@ def kmis(
     time_limit_s: float,
     as_json: bool,
 ) -> None:
-    """Time the search for k-subset intersections on one core, beside CP-SAT, HiGHS, CBC, Eclat and C searches.
+    """Time the search for k-subset intersections on one core, and CP-SAT, HiGHS, CBC, Eclat and C searches.
 
     Task A: the most common slots of m workers. Task B: the shortest prefix in which m workers have 20 common slots.
     Times are processor time without imports and compilation, medians over the seeds. Proven answers must agree. A

@@ -1,4 +1,4 @@
-"""Study ``online-optima``: on-line optima of small instances beside hindsight and policies."""
+"""Study ``online-optima``: on-line optima of small instances, hindsight and policies."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Draws:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """Options of what is measured."""
+    """Options of the measurement."""
 
     paths: int
     policies: tuple[str, ...]

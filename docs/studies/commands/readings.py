@@ -1,4 +1,4 @@
-"""Study ``readings``: the paper's experiment under several readings and seeds, beside its printed tables."""
+"""Study ``readings``: the paper's experiment under several readings and seeds, compared with its printed tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Runs:
     jobs: int
 
 
-@click.command(short_help="Run readings and seeds of the paper's experiment beside its printed tables.")
+@click.command(short_help="Compare readings and seeds of the paper's experiment with its printed tables.")
 @points()
 @draws("0")
 @click.option("--slots", type=options.POSITIVE, default=1_000_000, show_default=True, help="Horizon of a run.")
@@ -39,7 +39,7 @@ class _Runs:
     multiple=True,
     default=("printed", "frozen"),
     show_default=True,
-    help="A reading of what the paper leaves open. May be given several times.",
+    help="A reading of the paper's open points. May be given several times.",
 )
 @click.option("--policy", "policies", multiple=True, metavar="NAME", help="A heuristic.  [default: all 17]")
 @options.jobs

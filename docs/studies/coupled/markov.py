@@ -124,7 +124,7 @@ def estimates(
     teams: int = 40,
     seed: int = 0,
 ) -> list[dict[str, Any]]:
-    """Return predictions of chains fitted on one window beside observations on the next.
+    """Return predictions of chains fitted on one window, and observations on the next.
 
     An attempt starts in a slot in which all members are UP, and needs W such slots. It fails when a member is DOWN
     before its end. The predictions are the probability of success, P_plus^(W-1), and the expected slots given success,

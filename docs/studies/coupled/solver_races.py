@@ -1,4 +1,4 @@
-"""Races of exact solvers on the same instances: what each proves, and in which time."""
+"""Races of exact solvers on the same instances: their proofs and times."""
 
 from __future__ import annotations
 

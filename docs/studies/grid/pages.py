@@ -70,7 +70,7 @@ class Published:
         return {writer.__name__: writer for writer in (*parts, *more, self.slowest, self.mean_width)}
 
     def pictures(self) -> Mapping[str, Picture | DataFile]:
-        """Return the figures and data files beside the pages, by name."""
+        """Return the figures and data files next to the pages, by name."""
         return {
             "utilisation.svg": Picture(lambda: read_rows("grid_days"), lambda path: draw_utilisation(self._rows, path)),
             "waits.svg": Picture(lambda: self._drawn_waits, self._draw_waits),
@@ -102,7 +102,7 @@ class Published:
     # ---- tables
 
     def workloads(self) -> str:
-        """Return what was run: jobs, days and seeds of each part."""
+        """Return jobs, days and seeds of each part of the experiment."""
         lines = []
         for mix, load in _SETTINGS:
             mine = select(self._rows, part="paper", mix=mix, load=load)
@@ -179,7 +179,7 @@ class Published:
         return text_table(["", "class", "wide, median, s", "mean, s", "narrow, median, s", "mean, s"], lines)
 
     def centralised(self) -> str:
-        """Return mean waits of dgs beside centralised schedulers at high load."""
+        """Return mean waits of dgs and of centralised schedulers at high load."""
         lines = []
         for mix, load in (setting for setting in _SETTINGS if setting[1] > 0.5):
             mine = [line for line in self._tables["baselines"] if (line["mix"], line["load"]) == (mix, load)]

@@ -1,4 +1,4 @@
-"""When CP-SAT solves a branch node, and for how long: decided by what it could decide lately.
+"""When CP-SAT solves a branch node, and for how long: this depends on its recent successes.
 
 The time that a node takes differs by orders of magnitude between instances. So the size of the nodes and the budget
 follow the last answers, and unsuccessful runs have a limited part of all effort.
@@ -74,7 +74,7 @@ class CpsatBudget:
         self.parameters = parameters
         self.small_arcs = parameters.small_arcs
         self._iterations = iterations
-        self._sure_arcs = 0  # nodes with at most this many arcs are solved whatever unsuccessful runs have taken
+        self._sure_arcs = 0  # nodes with at most this many arcs are solved despite unsuccessful runs
         self._rate = parameters.first_rate
         self._has_succeeded = False
         self._other_effort = parameters.initial_effort

@@ -1,8 +1,8 @@
 """A CP-SAT model of the schedules of a branch node, with cuts for the channel (docs/bounds.md).
 
-The model has whole programs, whole tasks and the slots in which all members are UP. It leaves out in which slots the
-channel serves whom, so it is a relaxation: without a solution there is no schedule. A flow tells whether the channel
-can carry a solution, iteration by iteration. If so, the solution is a schedule; otherwise a minimum cut gives a
+The model has whole programs, whole tasks and the slots in which all members are UP. It does not decide which worker
+the channel serves in a slot, so it is a relaxation: without a solution there is no schedule. A flow tests whether the
+channel can carry a solution, iteration by iteration. If so, the solution is a schedule; otherwise a minimum cut gives a
 constraint that the solution violates, and the model is solved again (logic-based Benders cuts: Hooker and Ottosson
 2003).
 

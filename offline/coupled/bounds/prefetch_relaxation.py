@@ -98,7 +98,7 @@ class PrefetchRelaxation:
         """Yield (e, W) that satisfy a necessary condition, by increasing e, then W; O(p m) per pair.
 
         The condition: each worker on its own can have x_q tasks with W more UP slots after its transfers, all since its
-        last DOWN, and these x_q sum to m at least.
+        last DOWN, and these x_q sum to at least m.
         """
         tasks, slots = self.instance.tasks, self.instance.slots
         credit = np.minimum(credit, self._t_prog).astype(np.int32)[:, None]

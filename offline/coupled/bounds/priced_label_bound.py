@@ -285,7 +285,7 @@ class PricedLabelBound:
         return True
 
     def _branch(self, node: PricedNode) -> bool:
-        """Branch a node by the end of an iteration, or by the use of a period; return False if it cannot be."""
+        """Branch a node by the end of an iteration, or by the use of a period; return False if neither is possible."""
         search = node.state.search
         assert search is not None
         assert self._pool is not None

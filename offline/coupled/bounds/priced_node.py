@@ -45,13 +45,13 @@ class PricedLabelParameters:
     usage_weight
         Weight of the last path in the average use of periods, which decides how nodes are branched.
     max_evaluations, patience
-        Evaluations of one horizon: at most, and without progress.
+        Largest number of evaluations of one horizon, and of those without progress.
     progress
         Part of the best cost that counts as progress.
     evaluation_effort
-        Effort of one evaluation beside the kernels.
+        Effort of one evaluation outside the kernels.
     first_stride_divisor
-        The first horizon exceeds the bound by this part of it at most.
+        Largest excess of the first horizon over the bound, as a share of the bound.
     last_gap_divisor
         The largest horizon of interest is tried at once if the gap is this part of it or less.
     max_arcs, arcs_divisor

@@ -27,7 +27,7 @@ class LocalSearchParameters(NamedTuple):
     task_weight
         Violation of each missing task, as a multiple of the programs per task of the start.
     max_changes
-        Programs that the repair changes after one move, at most.
+        Largest number of programs that the repair changes after one move.
     max_penalty
         Largest penalty factor of an iteration.
     penalty_increase, penalty_decay

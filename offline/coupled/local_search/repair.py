@@ -168,7 +168,7 @@ def compute_limits(
         limits.if_sent[k, q] = limits.if_held[k, q] = limits.can_send[k, q] = 0
         if period_start > c:
             continue
-        have = cnt[c, q] - cnt[max(s, period_start), q] - problem.t_prog  # UP slots for data beside the program
+        have = cnt[c, q] - cnt[max(s, period_start), q] - problem.t_prog  # UP slots for data after the program
         is_sendable = have >= 0
         up = cnt[e + 1, q] - cnt[c, q]
         if up >= w:

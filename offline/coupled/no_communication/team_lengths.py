@@ -1,6 +1,6 @@
 """The possible lengths of a team, the capacities of rows at a length, and bounds from single rows.
 
-At length L row q can hold c_q(L) = min(most_q, floor(L / w_q)) tasks, whatever the other rows hold. L is some k w_q, so
+At length L row q can hold c_q(L) = min(most_q, floor(L / w_q)) tasks, for any tasks of other rows. L is some k w_q, so
 there are at most sum(most_q) lengths. At a fixed length, tasks are weights of the rows.
 """
 

@@ -1,4 +1,4 @@
-"""The result of a back end: its value is recomputed, and only what is proven is claimed."""
+"""The result of a back end: its value is recomputed, and it claims only proven bounds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOLERANCE = 1e-6  # by which a floating-point bound may be wrong
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """What a search has found.
+    """The result of a search.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from hindsched.offline.coupled.search.least_slack_first import least_slack
 from hindsched.offline.coupled.search.state_tables import Table
 
 YES, NO, UNDECIDED = 1, 0, -1
-"""Answers of a flow query; UNDECIDED: the effort limit was met first."""
+"""Answers of a flow query; UNDECIDED: the effort limit was met before an answer."""
 
 
 class Participants(NamedTuple):
@@ -96,7 +96,7 @@ def make_flow(workers: int, slots: int, effort: Ints) -> Flow:
 def send(table: Table, flow: Flow, parts: Participants, need: Ints, n: int, n_com: int, s: int, c: int) -> int:
     """Find slots of s..c-1 in which each participant j < n receives ``need[j]`` units.
 
-    Returns YES with the slots in `flow`, NO, or UNDECIDED if the effort limit is met first.
+    Returns YES with the slots in `flow`, NO, or UNDECIDED if the effort limit is met before.
     """
     left = flow.left
     for j in range(n):

@@ -2,7 +2,7 @@
 
 By the normal form (module `normal_form`) later iterations depend only on the slot t after the last iteration and on the
 set H of holders in t. A *label* (k, t, H) stands for a valid schedule of k iterations, stored as its parent label and
-the team of its last iteration. H leaves out workers to which the program is of no more use (`normal_form.useful`): no
+the team of its last iteration. H has no workers that cannot use the program any more (`normal_form.useful`): no
 completion needs their programs. Module `dominance` drops labels.
 
 The queue is a binary heap on (key, more iterations first, older first), so ties have a fixed order.

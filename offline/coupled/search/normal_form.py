@@ -61,7 +61,7 @@ def prepare(table: Table, problem: Problem, needs: Needs, s: int, e: int, held: 
     """Write what every worker needs in an iteration in slots s..e with holders `held` at its start.
 
     ``survivors`` are the survivors of `held`, and ``obtainable`` the other workers that can have the program by slot e;
-    both without the workers to which it is of no more use before `horizon`.
+    both without the workers that cannot use it before `horizon`.
     """
     needs.survivors[:] = np.uint64(0)
     needs.obtainable[:] = np.uint64(0)
@@ -106,7 +106,7 @@ def last_before_data(problem: Problem, s: int) -> int:
 
 @kernel
 def programs_sent(problem: Problem, s: int, c: int) -> int:
-    """Return how many programs the channel can send in slots s..c-1 beside the data of an iteration.
+    """Return how many programs the channel can send in slots s..c-1 in addition to the data of an iteration.
 
     0 if the slots are fewer than T_prog, since a worker receives one unit a slot; negative if the data alone exceed the
     channel.

@@ -19,7 +19,7 @@ class LabelSearchParameters(NamedTuple):
     slice_steps
         Steps of work between two checks of the clock.
     first_labels
-        Labels that fit into the arrays at first; the arrays double when they are full.
+        Initial room for labels; the arrays double when they are full.
     best_first_effort
         Units of effort for one expansion of the best-first search; four times as many after an incomplete expansion.
     best_first_sets
@@ -72,7 +72,7 @@ class BeamParameters(NamedTuple):
     min_width
         Least width of the first beam, and 1 from ``coarse_places`` on.
     first_places
-        Places times width that the first beam has at most: large instances begin with a narrow beam.
+        Largest product of places and width of the first beam: large instances begin with a narrow beam.
     coarse_places
         Places from which on ends are sampled more coarsely.
     max_words

@@ -39,7 +39,7 @@ def _cut(at: Ints, busy: Ints, count: int, i: int, slot: int) -> int:
 def generate(
     submit: Ints, width: Ints, length: Ints, nodes: int, order: Ints, starts: Ints, at: Ints, busy: Ints, limit: int
 ) -> int:
-    """Give each job in the order its least start beside the earlier ones; return the total wait.
+    """Give each job in the order its least start given the earlier ones; return the total wait.
 
     ``at`` and ``busy`` are scratch of 2 n + 1 places. The kernel stops where the total exceeds the limit.
     """

@@ -47,7 +47,7 @@ NEVER = 2**31 - 1
 #: Calls and ends are stored as time * 2^SHIFT + worker.
 SHIFT = 31
 
-#: The number of the master ``booking``, beside Algorithms 1, 2 and 3.
+#: The number of the master ``booking``; Algorithms 1, 2 and 3 have their own.
 BOOKING = 4
 #: Predictors by number.
 COPIES, SPEED, HISTORY = range(3)

@@ -109,7 +109,7 @@ class BuildContext(NamedTuple):
 
 
 class States(NamedTuple):
-    """The states as bit sets of workers, slot by slot, as far as they are drawn."""
+    """The states drawn so far, as bit sets of workers, slot by slot."""
 
     up: Words
     down: Words

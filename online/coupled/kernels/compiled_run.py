@@ -36,9 +36,9 @@ def run_kernel(
     seed
         Seed of RANDOM.
     limit
-        Number of slots to simulate at most.
+        Largest number of slots to simulate.
     schedule_slots
-        Number of slots to record at most.
+        Largest number of slots to record.
     """
     p = instance.num_workers
     application = application_of(instance)
@@ -108,7 +108,7 @@ def _trace(p: int, tasks: int) -> arguments.BuildTrace:
 
 
 class _Masks:
-    """The states of one source as bit sets, as far as they are drawn."""
+    """The states of one source that are drawn so far, as bit sets."""
 
     def __init__(self, source: StateSource) -> None:
         self._source = weakref.ref(source)

@@ -16,7 +16,7 @@ from hindsched.online.coupled.renewal_sums import modes
 
 __all__ = ["EstimateTables", "estimate_tables_of", "no_tables", "no_tree"]
 
-#: Number of rows of the table of sets, at first and at most. Half of the rows are free when a slot begins: one choice
+#: Initial and largest number of rows of the table of sets. Half of the rows are free when a slot begins: one choice
 #: needs at most 64 * 64 sets.
 _FIRST_SETS, _MOST_SETS = 1 << 14, 1 << 22
 #: Number of rows of log P_ND(t).

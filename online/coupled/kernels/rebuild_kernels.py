@@ -1,6 +1,6 @@
 """Compiled: the first step of the last build that must be repeated.
 
-Each step of the trace holds for a number of slots whatever time and transfers do (see
+Each step of the trace holds for a number of slots, in spite of passing time and transfers (see
 `hindsched.online.coupled.kernels.builder_kernels`). Three things can still change a step: a worker that leaves, a
 worker that arrives, and a step without such a guarantee.
 

@@ -33,9 +33,9 @@ Reals = npt.NDArray[np.float64]
 _MOST_SLOTS_TO_DOWN = 1e8
 #: Logarithm of the decay of survival at which a sum over slots stops; the rest is a geometric series.
 DECAYED = math.log(1e3)
-#: Number of slots in a table at least; tables end at multiples of `STEP`.
+#: Least number of slots in a table; tables end at multiples of `STEP`.
 FEWEST_SLOTS, STEP = 512, 16
-#: Number of entries of a table at most: half a gigabyte.
+#: Largest number of entries of a table: half a gigabyte.
 _MOST_NUMBERS = 1 << 26
 
 

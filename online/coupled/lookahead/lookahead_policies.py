@@ -16,7 +16,7 @@ PLANNERS = {
     "roll": PlannerOptions(stands_by=True, prefetches=True, exchanges=True, futures=16, most_value=700.0),
 }
 
-#: The names of the look-ahead policies (docs/lookahead.md), the simplest first.
+#: The names of the look-ahead policies (docs/lookahead.md), simplest first.
 OURS = tuple(PLANNERS)
 
 

@@ -26,11 +26,11 @@ class PilotParameters:
     closeness
         Relative change of V at which the fixed-point iteration stops.
     most_rounds
-        Number of its rounds at most.
+        Largest number of its rounds.
     iterations
         Number of iterations of a pilot run; more give a more exact V and cost more time.
     most_slots
-        Number of slots of a pilot run at most.
+        Largest number of slots of a pilot run.
     """
 
     closeness: float = 0.05

@@ -12,7 +12,7 @@ __all__ = ["CLEAR", "MOST_MOVES", "PlanBuilder", "eligible_workers", "is_less"]
 
 #: Relative difference above which two costs differ: more than rounding errors.
 CLEAR = 1e-9
-#: Number of moves that improve a plan at most.
+#: Largest number of moves that improve a plan.
 MOST_MOVES = 20
 
 

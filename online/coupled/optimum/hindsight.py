@@ -63,9 +63,9 @@ def expected_hindsight(
     longest
         An upper bound on the expected makespan of some policy from any states of the workers.
     tolerance
-        Difference of the bounds in slots at most, above 0 and below 1.
+        Largest difference of the bounds in slots, between 0 and 1.
     most_sets
-        Number of pairs of worker states and sets at most.
+        Largest number of pairs of worker states and sets.
     horizon
         Number of slots of a path that count; None: all.
 

@@ -28,7 +28,7 @@ __all__ = ["Attempt", "Space", "Team"]
 
 Ints = npt.NDArray[np.int64]
 
-#: Number of states at most, by their numbering.
+#: Largest number of states, by their numbering.
 MOST_STATES = 2**31 - 1
 
 
@@ -85,7 +85,7 @@ class Space:
     problem
         The problem; every worker needs a chain. Workers that can hold no task are left out.
     most_states
-        Number of states at most; None: the limit of the numbering.
+        Largest number of states; None: the limit of the numbering.
     refuses
         Whether too many states are an error. Otherwise ``states`` is then some number above the limit.
 

@@ -36,11 +36,11 @@ class SweepParameters:
     Parameters
     ----------
     most_preparing_sweeps
-        Number of sweeps over preparing states, which are few, after each sweep over all states, at most.
+        Largest number of sweeps over preparing states, which are few, after each sweep over all states.
     largest_factor
         Largest contraction factor of the error that is extrapolated; a larger one makes extrapolation unstable.
     sweeps_between
-        Number of sweeps between two extrapolations at least.
+        Least number of sweeps between two extrapolations.
     rounding
         Relative change of values that is rounding only.
     """
@@ -117,9 +117,9 @@ def online_optimum(
     instance
         Its workers, chains and lengths are used, and its states in slot 0.
     tolerance
-        Relative difference of ``lower`` and ``upper`` from ``value`` at most, above 0 and below 1.
+        Largest relative difference of ``lower`` and ``upper`` from ``value``, between 0 and 1.
     most_states
-        Number of states at most; a state takes about 8 bytes. None: no limit.
+        Largest number of states; a state takes about 8 bytes. None: no limit.
     keep_policy
         Whether to keep the best policy: for each iteration 4 bytes per preparing state and a bit per computing state.
     progress

@@ -81,7 +81,7 @@ def asap_pinned(
 
 @kernel
 def asap_counted(submit: Ints, width: Ints, length: Ints, nodes: int, time: Ints, used: Ints, starts: Ints) -> None:
-    """Give each job the least start at which it fits beside the earlier jobs, by the number of nodes.
+    """Give each job the least start at which it fits after placing the earlier jobs, by the number of nodes.
 
     ``time`` and ``used``, of size 2 J + 1, hold the profile: ``used[i]`` nodes from ``time[i]`` to ``time[i + 1]``, and
     none after the last.

@@ -73,7 +73,7 @@ def reserve(schedules: NodeSchedules, node: int, start: int, end: int, confirmed
 def least_start(
     schedules: NodeSchedules, candidates: Candidates, count: int, width: int, length: int, start: int, before: int
 ) -> int:
-    """Return the least common start of ``width`` of the first ``count`` candidates; any number >= before if not below.
+    """Return the least common start of ``width`` of the first ``count`` candidates, or any number >= ``before``.
 
     Parameters
     ----------

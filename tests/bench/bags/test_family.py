@@ -25,7 +25,7 @@ def invoke(*arguments: object, code: int = 0) -> Any:
 
 
 def refused(*arguments: object) -> str:
-    """Return what is said of bad input: by the command, or by the error that ends it."""
+    """Return the message about bad input: of the command, or of the error that ends it."""
     result = CliRunner().invoke(hindsched, [str(argument) for argument in arguments])
     return f"{result.stderr}{result.exception}"
 
@@ -56,7 +56,7 @@ def test_flags_without_a_use_are_named_as_they_are_given(tmp_path: Path) -> None
     assert not (tmp_path / "s.json").exists()
 
 
-def test_solve_for_stores_and_ways_to_save(file: Path) -> None:
+def test_solve_for_stores_and_kinds_of_checkpoints(file: Path) -> None:
     found = {
         (row["store"], row["on_demand"]): row for row in rows("solve", file, "--store", "both", "--on-demand", "both")
     }
@@ -69,7 +69,7 @@ def test_solve_for_stores_and_ways_to_save(file: Path) -> None:
     assert set(own) >= {"file", "status", "value", "lower", "upper", "by", "runtime_s"}
 
 
-def test_simulate_all_and_what_it_leaves_out(file: Path, tmp_path: Path) -> None:
+def test_simulate_all_and_the_policies_left_out(file: Path, tmp_path: Path) -> None:
     found = rows("simulate", file, "--predictor", "oracle")
     assert [row["policy"] for row in found] == ["FCFS", "FCFS-AT", "FCFS-TR", "FCFS-PRDCT-DMD", "LEVEL", "PACE"]
     assert found[0]["turnaround"] == found[1]["turnaround"]
@@ -85,7 +85,7 @@ def test_simulate_all_and_what_it_leaves_out(file: Path, tmp_path: Path) -> None
     assert "--max-copies: 0, expected" in refused("simulate", private, "--policy", "FCFS-TR", "--max-copies", "0")
 
 
-def test_options_of_a_run_tell_in_the_row(file: Path) -> None:
+def test_options_of_a_run_are_in_the_row(file: Path) -> None:
     (row,) = rows("simulate", file, "--policy", "FCFS-TR", "--max-copies", 2, "--option", "handover=boundary")
     assert (row["max_copies"], row["handover"]) == (2, "boundary")
     (same,) = rows("simulate", file, "--policy", "FCFS-TR", "--handover", "immediate")
@@ -109,7 +109,7 @@ def test_an_option_given_at_its_default_is_the_same_as_none(file: Path, tmp_path
     scored = [rows("score", file, *policies, *more, "--results", tmp_path / "r") for more in ([], flags)]
     assert scored[0] == scored[1]
     lines = (tmp_path / "r" / "runs.jsonl").read_text().splitlines()
-    assert sum(json.loads(line)["kind"] == "run" for line in lines) == 2  # none is made anew
+    assert sum(json.loads(line)["kind"] == "run" for line in lines) == 2  # none is repeated
     clockless = letters("u", ticks=[1], on_demand=True)
     assert (
         family.refuses(clockless, "FCFS-PRDCT-DMD", Options().with_run(USUAL)) == "the default predictor needs a clock"
@@ -160,7 +160,7 @@ def test_a_campaign_and_its_invariants(tmp_path: Path) -> None:
     assert (invoke("report", out) and out / "report" / "report.html").is_file()
 
 
-def test_prdct_is_measured_by_what_it_may_do() -> None:
+def test_prdct_is_measured_by_the_optimum_with_saves_on_demand() -> None:
     family = family_named("bags")
     for instance in randoms(12, seed=9, store="shared", on_demand=True, segments=2, tasks=2):
         played = family.run(instance, "FCFS-PRDCT-DMD", Options(run=(("predictor", "oracle"),)), 0)
@@ -183,7 +183,7 @@ def test_starts() -> None:
         assert points[0].load().clock_s == chosen[0] * 120
 
 
-def test_what_is_left_out_of_files_too() -> None:
+def test_policies_are_left_out_of_files_too() -> None:
     family = family_named("bags")
     plain = Given("x", "files", letters("u", ticks=[1], store="private"))
     assert family.refuses(plain.instance, "PACE", Options()) == "stores are private"

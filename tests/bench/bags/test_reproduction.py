@@ -21,7 +21,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_the_whole_of_a_small_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_small_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     setup = reproduction.Setup(number=1, time_limit_s=5.0, real=False)
     reproduction.reproduce(tmp_path, setup, num_processes=1, dask=None, as_json=True)
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -1,4 +1,4 @@
-"""The theorems by machine, and that a false one would be noticed."""
+"""The machine confirms the theorems and finds a false one."""
 
 from pathlib import Path
 

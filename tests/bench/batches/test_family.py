@@ -68,7 +68,7 @@ def test_generate(file: Path, tmp_path: Path) -> None:
     invoke("generate", "--family", "batches", "--deadline", "soon", code=2)
 
 
-def test_simulate_tells_the_lists_of_the_model(file: Path) -> None:
+def test_simulate_prints_the_lists_of_the_model(file: Path) -> None:
     instance = instances.read(file)
     found = rows("simulate", file)
     assert {row["policy"] for row in found} <= set(POLICIES)
@@ -100,7 +100,7 @@ def test_solve_and_check_the_rungs(file: Path, tmp_path: Path) -> None:
         claim.write_text(json.dumps(row))
         assert rows("check", file, claim, *of)[0]["valid"]
         assert rows("check", file, best, *of)[0]["satisfied"] == row["satisfied"]
-        del row["format"]  # somebody else's claim
+        del row["format"]  # not a document of this toolkit
         row["satisfied"][0] += 1
         claim.write_text(json.dumps(row))
         (refused,) = rows("check", file, claim, *of, code=1)
@@ -121,7 +121,7 @@ def test_a_rung_needs_its_run(file: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "reason"),
     [
         ([[0, 99]], "second 0: F broken: worker 99"),
         ([[3, 0], [1, 0]], "second 1: F broken"),
@@ -132,7 +132,7 @@ def test_a_rung_needs_its_run(file: Path, tmp_path: Path) -> None:
         ([[2, 0], [3]], "F broken: contacts[1]"),
     ],
 )
-def test_a_rung_is_measured_by_a_run_of_the_instance(rows: list, told: str, tmp_path: Path) -> None:
+def test_a_rung_is_measured_by_a_run_of_the_instance(rows: list, reason: str, tmp_path: Path) -> None:
     instance = Instance(tasks=1, batches=[(0, 9)], c=[1], up=[[(0, 4), (5, 9)]])
     file, run, claim = (tmp_path / name for name in ("i.json", "r.json", "claim.json"))
     instances.write(instance, file)
@@ -143,7 +143,7 @@ def test_a_rung_is_measured_by_a_run_of_the_instance(rows: list, told: str, tmp_
         for command in (["solve", file, "--rung", "traffic"], ["check", file, claim]):
             result = CliRunner().invoke(hindsched, [*map(str, command), "--of", str(run)])
             said = result.stderr + str(result.exception or "")
-            assert ("not a run of this instance: " + told in said) == wrong
+            assert ("not a run of this instance: " + reason in said) == wrong
             assert (f"{run}: not a run" if wrong else f"{run}: made for another instance;") in said
     text = instances.read_schedule(run)
     with pytest.raises(instances.InputError, match="not a run of this instance"):
@@ -175,8 +175,8 @@ def test_import(tmp_path: Path) -> None:
     table = tmp_path / "t.tab"
     table.write_text("1 0 1 1 a 1 0 864000 x\n2 0 2 1 b 0 0 500000 x\n3 0 2 1 b 1 500000 864000 x\n")
     flags = ["--tasks", 2, "--deadline", "1h", "--batches", 2, "--first-day", 8, "--homogeneous"]
-    told = invoke("import", table, "--family", "batches", *flags, "-o", tmp_path / "i.json").stderr
-    assert told.splitlines()[-3:] == [
+    messages = invoke("import", table, "--family", "batches", *flags, "-o", tmp_path / "i.json").stderr
+    assert messages.splitlines()[-3:] == [
         "UP in the 612000 seconds to the last deadline: 66.2% of all",
         "  worker 0: 100.0% UP, 0 changes, longest absence 0 seconds",
         "  worker 1: 32.4% UP, 1 change, longest absence 413600 seconds",
@@ -193,8 +193,8 @@ def test_import(tmp_path: Path) -> None:
     assert not refused.stdout
     table.write_text("2 0 2 1 b 0 0 500000 x\n3 0 2 1 b 1 500000 864000 x\n")
     flags[flags.index(10)] = 1
-    told = invoke("import", table, "--family", "batches", *flags, "-o", tmp_path / "i.json").stderr
-    assert told.splitlines()[-1].startswith("no worker is UP: --first-day counts from the beginning of the trace")
+    messages = invoke("import", table, "--family", "batches", *flags, "-o", tmp_path / "i.json").stderr
+    assert messages.splitlines()[-1].startswith("no worker is UP: --first-day counts from the beginning of the trace")
 
 
 def test_gantt(file: Path, tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_rungs_are_asserted_for_every_row(file: Path) -> None:
 
 
 def test_lateness_looks_at_the_batches_that_the_run_satisfied() -> None:
-    """One batch is satisfied in 4 s where 2, 3 and 4 s are the least, one in time in part only, one not at all."""
+    """One batch is satisfied in 4 s (least times: 2, 3 and 4 s), one is partly in time, and one not at all."""
     batches = [(0, 5), (10, 15), (20, 25)]
     instance = Instance(tasks=2, batches=batches, c=[2, 2, 2], up=[[(0, 30)]] * 3)
     rows = [(0, 0, 0, 0, 2), (1, 0), (2, 1, 0, 1, 4), (10, 0, 1, 0, 12), (14, 0, 1, 1, 16)]

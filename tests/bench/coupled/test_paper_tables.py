@@ -1,4 +1,4 @@
-"""The printed tables: facts that read back, and distances from them by hand."""
+"""The printed tables: facts read from them, and distances from them by hand."""
 
 import math
 
@@ -12,7 +12,7 @@ from hindsched.online.coupled import POLICIES
 HEAD = "table,policy,fails,diff,wins,wins30,stdv"
 
 
-def test_the_printed_tables_are_whole() -> None:
+def test_the_printed_tables_are_complete() -> None:
     printed = printed_tables().set_index(["table", "policy"])
     assert set(printed.loc["I"].index) == set(POLICIES)
     assert set(printed.loc["II"].index) == {"Y-IE", "P-IE", "E-IAY", "E-IY", "E-IP", "IAY", "IY"}
@@ -42,12 +42,12 @@ def rows(**of_policies: tuple[float, ...]) -> pd.DataFrame:
 def test_distances_by_hand() -> None:
     mine = rows(IP=(0, 10.0, 1, 2, 3), IE=(0, 0.0, 100, 100, 0), RANDOM=(0, 50.0, 0, 0, 9), IY=(0, math.nan, 5, 5, 1))
     printed = rows(IP=(3, 4.0, 9, 9, 9), IE=(1, 0.0, 100, 100, 0), RANDOM=(0, 2.0, 0, 1, 9), IAY=(9, 9.0, 9, 9, 9))
-    row = distance(mine, printed, "diff")  # IP 6, IE 0, RANDOM 48; IY has no number, IAY is not ours
+    row = distance(mine, printed, "diff")  # IP 6, IE 0, RANDOM 48; IY has no number, IAY was not run
     assert (row["rows"], row["mean"], row["largest"], row["where"]) == (3, 18.0, 48.0, "RANDOM")
     assert row["spearman"] == pytest.approx(0.5)  # ranks 2 1 3 against 3 1 2
     row = distance(mine, printed, "diff", "core")
     assert (row["rows"], row["mean"], row["spearman"]) == (2, 3.0, pytest.approx(1.0))
-    assert math.isnan(distance(mine, printed, "fails")["spearman"])  # nobody of ours fails: no order
+    assert math.isnan(distance(mine, printed, "fails")["spearman"])  # no policy that was run fails: no order
 
 
 def test_fails_are_brought_to_the_size_of_the_experiment() -> None:
@@ -76,7 +76,7 @@ def test_every_group_and_table_is_compared() -> None:
         ("{head}\nI,IE,0,0,0,0,0\nI,IE,0,1,0,0,0\n", "line 3: a repeated heuristic, expected each once per table"),
     ],
 )
-def test_figures_that_cannot_be_meant_are_told_in_one_line(tmp_path, text, said) -> None:
+def test_invalid_figures_are_refused_in_one_line(tmp_path, text, said) -> None:
     path = tmp_path / "figures.csv"
     path.write_text(text.format(head=HEAD))
     with pytest.raises(InputError) as caught:

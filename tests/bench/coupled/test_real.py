@@ -4,7 +4,7 @@ from hindsched.bench.coupled.real import SPOT_SLOTS, SPOT_WINDOWS, spot_sources
 from hindsched.instances.states import DOWN, UP
 
 
-def test_spot_instances_need_nothing_but_the_toolkit(monkeypatch, tmp_path):
+def test_spot_instances_need_only_the_toolkit(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("HINDSCHED_TRACES", raising=False)
     sources = spot_sources()

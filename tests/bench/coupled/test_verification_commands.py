@@ -1,4 +1,4 @@
-"""The commands about graphs and solvers, from the outside."""
+"""The commands that verify graphs and solvers, called as a user does."""
 
 import json
 from pathlib import Path
@@ -58,11 +58,11 @@ def test_a_bad_file_does_not_stop_the_others(files: list[str]) -> None:
 @pytest.mark.parametrize(
     "arguments", [["-a", "1"], ["-a", "1", "-b", "0"], [], ["-a", "1", "-b", "1", "--largest", "edges"]]
 )
-def test_a_question_must_be_whole(files: list[str], arguments: list[str]) -> None:
+def test_a_and_b_are_given_together(files: list[str], arguments: list[str]) -> None:
     assert CliRunner().invoke(biclique, [files[0], *arguments]).exit_code == 2
 
 
-def test_a_solver_of_no_use_is_refused(files: list[str]) -> None:
+def test_an_unsuitable_solver_is_refused(files: list[str]) -> None:
     for arguments, message in (
         (["--solver", "cpsat"], "the graph itself is searched"),
         (["--solver", "nobody", "--via", "mu1"], "expected auto or one of periods"),
@@ -82,7 +82,7 @@ def test_a_solver_that_does_not_apply_to_a_file_names_it(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("via", ["direct", "mu1", "muinf"])
-def test_numbers_beyond_all_measure_are_answered(files: list[str], via: str) -> None:
+def test_very_large_numbers_are_answered(files: list[str], via: str) -> None:
     for a, b in ((10**30, 1), (1, 10**30), (4, 4)):
         result = CliRunner().invoke(biclique, [files[0], "-a", str(a), "-b", str(b), "--via", via, "--json"])
         assert json.loads(result.stdout)["exists"] is False
@@ -111,7 +111,7 @@ def test_verify_reductions_counts_by_kind_and_explains(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupted_verification_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_verification_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "_BLOCK", 4)
     arguments = ["--kind", "planted", "--kind", "near-miss", "--graphs", "10", "--json"]
     plainly = CliRunner().invoke(verify_reductions, [*arguments, "--failures", str(tmp_path / "failures")]).stdout
@@ -181,7 +181,7 @@ def test_a_disagreement_is_a_file_and_an_error(tmp_path: Path, monkeypatch: pyte
     assert any(path.name.startswith(question) for question in QUESTIONS)
 
 
-def test_verify_solvers_prints_who_answered() -> None:
+def test_verify_solvers_prints_the_solvers_that_answered() -> None:
     result = CliRunner().invoke(
         verify_solvers, ["--instances", "12", "--solver", "plain", "--solver", "brute", "--json"]
     )

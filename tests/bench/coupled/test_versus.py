@@ -1,4 +1,4 @@
-"""The metrics against a reference, on frames small enough to work out by hand."""
+"""The metrics relative to a reference, on small frames computed by hand."""
 
 import math
 
@@ -48,7 +48,7 @@ def test_the_reference_against_itself():
 
 
 def test_wins_are_counted_by_trials_not_by_scenarios():
-    """One scenario: IP loses nine trials narrowly and wins one by so much that its mean is the better one."""
+    """In one scenario IP loses nine trials narrowly and wins one by so much that its mean is better."""
     lost = [(0, trial, policy, makespan) for trial in range(9) for policy, makespan in (("IE", 100), ("IP", 101))]
     frame = runs(*lost, (0, 9, "IE", 1000), (0, 9, "IP", 100))
     row = of(frame, "IP")
@@ -104,14 +104,14 @@ def test_scenarios_of_different_points_and_seeds_are_different():
         assert (row.compared, row["diff"], row.wins) == (2, 50, 50)
 
 
-def test_an_instance_without_a_scenario_stands_for_itself():
+def test_an_instance_without_a_scenario_is_its_own_scenario():
     frame = pd.DataFrame({"instance": ["a", "a", "b", "b"], "policy": ["IE", "IP"] * 2, "makespan": [10, 20, 10, 10]})
     for shown in (frame, frame.assign(m=None, n_com=None, wmin=None, scenario=None, trial=None)):
         assert of(shown, "IP").compared == 2
         assert of(shown, "IP")["diff"] == 50
 
 
-def test_a_run_given_twice_and_a_missing_reference_are_told():
+def test_a_repeated_run_and_a_missing_reference_are_refused():
     once = runs((0, 0, "IE", 10), (0, 0, "IP", 20))
     with pytest.raises(InputError, match=r"^IP: was run twice on an instance"):
         versus(pd.concat([once, once.iloc[1:]], ignore_index=True))
@@ -119,7 +119,7 @@ def test_a_run_given_twice_and_a_missing_reference_are_told():
         versus(once, "Y-IE")
 
 
-def test_policies_of_ones_own_come_behind():
+def test_policies_of_users_come_last():
     frame = runs((0, 0, "b.py:B", 1), (0, 0, "a.py:A", 1), (0, 0, "RANDOM", 1), (0, 0, "IE", 1))
     assert versus(frame)["policy"].tolist() == ["IE", "RANDOM", "a.py:A", "b.py:B"] == in_order(frame["policy"])
 

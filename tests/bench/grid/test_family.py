@@ -1,4 +1,4 @@
-"""The adapter: verbs of the command line on instances of this family, and rows of campaigns beside an optimum."""
+"""The adapter: verbs of the command line on instances of this family, and rows of campaigns with optima."""
 
 import json
 import sys
@@ -28,7 +28,7 @@ from tests.cases.grid import random_instance, schedule_at, serial_starts
 
 @pytest.fixture
 def by_enumeration(monkeypatch):
-    """Let the family be solved by serial generation in every order, so that the adapter is tested without solvers."""
+    """Solve the family by serial generation in every order, so that the adapter is tested without solvers."""
 
     def solve(instance, *, solver="auto", time_limit_s=None, **more):
         starts = min(
@@ -161,15 +161,15 @@ def test_simulate_check_and_gantt(hindsched, tiny, tmp_path):
         ("--estimator", "printed"),
     ],
 )
-def test_options_that_cannot_be_meant_are_refused(hindsched, tiny, arguments):
+def test_unsuitable_options_are_refused(hindsched, tiny, arguments):
     code, out, err = hindsched("simulate", tiny, *arguments)
     assert (code, out, len(err.splitlines())) == (2, "", 1)
 
 
-def test_a_file_says_whose_options_there_are(hindsched, tiny, tmp_path, by_enumeration):
+def test_options_follow_the_family_of_the_file(hindsched, tiny, tmp_path, by_enumeration):
     instances.write(random_instance(1, jobs=5, nodes=8), tmp_path / "five.json")
-    told = "--policy", "dgs", "--degree", 2, "--results", tmp_path / "results", "--json"
-    code, out, err = hindsched("score", tmp_path / "five.json", *told)
+    options = "--policy", "dgs", "--degree", 2, "--results", tmp_path / "results", "--json"
+    code, out, err = hindsched("score", tmp_path / "five.json", *options)
     assert "hindsched:" not in err
     (row,) = objects(out)
     assert (code, row["family"], row["options"]) == (0, "grid", "degree 2")
@@ -178,7 +178,7 @@ def test_a_file_says_whose_options_there_are(hindsched, tiny, tmp_path, by_enume
     assert "--estimator is an option of coupled, not of grid" in err
 
 
-def test_what_is_no_schedule_or_beyond_all_clocks_is_not_drawn(hindsched, tiny, tmp_path):
+def test_invalid_schedules_and_very_long_ones_are_not_drawn(hindsched, tiny, tmp_path):
     prices = tmp_path / "prices.json"
     instances.write_schedule(PriceCertificate.of(instances.read(tiny), 1, []), prices)
     late = tmp_path / "late.json"
@@ -192,7 +192,7 @@ def test_what_is_no_schedule_or_beyond_all_clocks_is_not_drawn(hindsched, tiny, 
     assert not (tmp_path / "out.svg").exists()
 
 
-def test_a_workload_of_batsim_is_taken_whole(hindsched, tmp_path):
+def test_a_workload_of_batsim_is_imported_completely(hindsched, tmp_path):
     path = tmp_path / "batsim.json"
     path.write_text("{}")
     code, _, err = hindsched("import", path, "--family", "grid", "--kind", "batsim", "--slot", 60, "--first", 3)
@@ -200,20 +200,20 @@ def test_a_workload_of_batsim_is_taken_whole(hindsched, tmp_path):
     assert "--first" in err
 
 
-def test_workloads_that_no_clock_holds_are_not_generated(hindsched):
+def test_workloads_beyond_64_bits_are_not_generated(hindsched):
     for name, value in (("--nodes", 10**400), ("--slot", 10**400), ("--load", "1e-320")):
         code, out, err = hindsched("generate", "--family", "grid", name, value)
         assert (code, out, len(err.splitlines())) == (2, "", 1)
 
 
-def test_solve_tells_waits(hindsched, tmp_path, by_enumeration):
+def test_solve_prints_waits(hindsched, tmp_path, by_enumeration):
     path = tmp_path / "pair.json"
     instances.write(Instance(2, 60, [0, 0], [2, 1], [5, 1]), path)
     code, out, _ = hindsched("solve", path, "--json")
     (row,) = objects(out)
     assert (code, row["value"], row["status"], row["by"]) == (0, 1, "optimal", "enumeration")
     code, out, err = hindsched("solve", path, "--json", "--bound", tmp_path / "prices.json")
-    assert (code, [told["value"] for told in objects(out)], len(err.splitlines())) == (2, [1], 1)  # it has no prices
+    assert (code, [row["value"] for row in objects(out)], len(err.splitlines())) == (2, [1], 1)  # no prices
     assert not (tmp_path / "prices.json").exists()
 
 
@@ -246,13 +246,13 @@ def test_rows_of_a_campaign(by_enumeration, tmp_path):
         assert waits.loc[waits["policy"] == policy, "failed"].item() == mine > 0
     assert [finding.split()[0] for finding in findings(results.runs)] == ["dgs", "late"]
     late = [row for row in rows if row.get("policy") == "late"]
-    told = sum(row[name] for row in late for name in ("forwards", "withdrawals", "notices"))
-    assert waits.loc[waits["policy"] == "late", "told"].item() == told / sum(row["jobs"] for row in late)
+    messages = sum(row[name] for row in late for name in ("forwards", "withdrawals", "notices"))
+    assert waits.loc[waits["policy"] == "late", "told"].item() == messages / sum(row["jobs"] for row in late)
     assert waits.loc[waits["policy"] != "late", "told"].isna().all()
 
 
 class SimpleSource:
-    """An instance by name that is loaded anew."""
+    """An instance by name that is loaded at each use."""
 
     family = "grid"
     setting = "tests"
@@ -275,7 +275,7 @@ def test_without_a_time_limit_a_run_with_failures_is_measured_by_nothing(by_enum
     assert (accepted.value, accepted.optimum) == (1, None)
 
 
-def test_runs_are_made_anew(by_enumeration, tmp_path):
+def test_runs_are_rechecked(by_enumeration, tmp_path):
     sources = [Generated(8, 3600, 6, 0.9, 1), Window(60, 30, 5)]
     rows = [
         policy_job(source, policy, Options(time_limit_s=5.0)).run() for source in sources for policy in ("dgs", "easy")
@@ -311,7 +311,7 @@ def test_the_family_is_known():
     assert FAMILY.policies()[0] == "dgs"
 
 
-def test_a_run_counts_by_how_its_own_optimum_is_found():
+def test_the_key_of_a_run_includes_the_options_of_its_optimum():
     source = SimpleSource("one", random_instance(1, jobs=5, nodes=12, span=3))
     ways = (Options(), Options(solver="cpsat"), Options(time_limit_s=1.0), Options(time_limit_s=2.0))
     plain, other_solver, *limited = (policy_job(source, "dgs", options).key for options in ways)

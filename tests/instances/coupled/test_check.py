@@ -114,7 +114,7 @@ def test_a_broken_schedule_keeps_the_iterations_before_the_violation() -> None:
 def test_slots_beyond_the_instance_break_r1() -> None:
     verdict = Text(".......", {}).check(LONE)
     assert (verdict.time, verdict.rule, verdict.reason) == (6, "R1", "no state is known from slot 6 on")
-    assert Text(".C.....", {}).check(LONE).time == 1  # an earlier violation is reported first
+    assert Text(".C.....", {}).check(LONE).time == 1  # an earlier violation comes first
 
 
 def test_an_entry_after_the_last_letter_may_enrol_no_worker() -> None:

@@ -458,7 +458,7 @@ R4 = [
         "uuu",
         Text("CC"),
         Text("ICC"),
-        *(0, "R4", "worker 0 idles, but all who hold tasks are UP and have program and data"),
+        *(0, "R4", "worker 0 idles, but all workers with tasks are UP and have program and data"),
         {"w": [2]},
     ),
     Clause(
@@ -466,7 +466,7 @@ R4 = [
         "uu uu",
         Text("C C", BOTH),
         Text("C I", BOTH),
-        *(0, "R4", "worker 1 idles, but all who hold tasks are UP and have program and data"),
+        *(0, "R4", "worker 1 idles, but all workers with tasks are UP and have program and data"),
         {"tasks": 2},
     ),
     Clause(
@@ -490,7 +490,7 @@ R4 = [
         "uu ur",
         Text("CC II", WITH_STAND_BY),
         Text("CI II", WITH_STAND_BY),
-        *(1, "R4", "worker 0 idles, but all who hold tasks are UP and have program and data"),
+        *(1, "R4", "worker 0 idles, but all workers with tasks are UP and have program and data"),
         {"w": [2, 1]},
     ),
     Clause(

@@ -408,7 +408,7 @@ def test_computing_breaks_r3_in_communication_slots_and_r1_or_r2_without_enrolme
 
 
 def nobody_chosen_since(instance: Instance, schedule: Schedule, t: int) -> bool:
-    """Return whether there is no entry between the last end of an iteration before slot t and slot t."""
+    """Return whether no entry lies between the last end of an iteration before slot t and slot t."""
     done = check(instance, cut(schedule, t)).outcome.iterations
     end = next(s for s in range(t) if check(instance, cut(schedule, s + 1)).outcome.iterations == done)
     return not any(end < slot <= t for slot in entries_of(schedule))

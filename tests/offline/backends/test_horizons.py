@@ -16,7 +16,7 @@ from hindsched.offline.backends.horizons import (
 )
 from hindsched.offline.limits import Limits, OutOfTimeError, Stopwatch
 
-#: Every way the two families of solvers use the driver, and the others.
+#: All combinations of growing and solving, including those that no solver uses.
 WAYS = [(growth, is_stepwise) for growth in (doubling, short_steps) for is_stepwise in (True, False)]
 
 

@@ -23,7 +23,7 @@ SOLVERS = ["cbc", "highs"]
 
 
 def hard(sense: int) -> pulp.LpProblem:
-    """Most common slots of 5 of 40 rows, 30 of them at best; written as a maximum or as a minimum of the negative."""
+    """Most common slots of 5 of 40 rows, at most 30; written as a maximum or as a minimum of the negative."""
     up = np.random.default_rng(0).random((40, 400)) < 0.5
     ones = np.ones(40, dtype=np.int64)
     program = team_ilp.build(CommonSlots(up, np.zeros_like(up), ones, ones, 5, Aim.WIDEST)).program

@@ -110,9 +110,9 @@ def test_the_makespan_and_the_iterations_fit_together() -> None:
         (None, Instance.from_letters(["ururur", "rururu"], w=[1, 1], mu=[1, 1], tasks=2)),
         # four slots are one too few
         (None, Instance.from_letters(["uuuu"], w=[1], tasks=2, t_prog=1, t_data=1)),
-        # who is DOWN at first joins late
+        # a worker that is DOWN at first joins late
         (4, Instance.from_letters(["uuuu", "dduu"], w=[1, 1], mu=[1, 1], tasks=2, t_prog=1)),
-        # numbers that no slot can hold
+        # numbers larger than any slot
         (None, Instance.from_letters(["uuuu"], w=[2**31 - 1], tasks=1)),
     ],
 )
@@ -123,7 +123,7 @@ def test_small_cases(solver: str, makespan: int | None, instance: Instance) -> N
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_program_in_advance_is_worth_a_slot(solver: str) -> None:
-    # worker 1 receives the program beside worker 0, which computes in slot 2; in slot 3 worker 1 computes at once
+    # Worker 1 receives the program while worker 0 computes in slot 2; in slot 3 worker 1 computes at once.
     instance = Instance.from_letters(["uuuddd", "uuruuu"], w=[1, 1], tasks=1, iterations=2, t_prog=2)
     assert value(instance, solver=solver) == 4
     assert value(instance, solver=solver, stand_by=False) == 5

@@ -23,18 +23,18 @@ PAPER = paper(m=10, n_com=5, wmin=1, scenario=0, trial=0, slots=400, iterations=
 
 
 class Countdown(Stopwatch):
-    """A stopwatch whose time is over after so many checks."""
+    """A stopwatch whose time is over after a number of checks."""
 
     looks = 0
     left: float | None = None
 
     def is_over(self) -> bool:
-        """Count one look."""
+        """Count a check."""
         type(self).looks -= 1
         return type(self).looks < 0
 
     def left_s(self) -> float | None:
-        """Return what the test says."""
+        """Return the time that the test sets."""
         return type(self).left
 
 
@@ -80,7 +80,7 @@ def test_cpsat_stopped_at_once_keeps_the_first_schedule(objective: Objective, mo
     instance = PAPER.replace(states=PAPER.states[:, :70].copy())
     best = offline.solve(instance, objective, solver="cpsat").value
     assert best is not None
-    stop_after(monkeypatch, round_windows, 10**9, left_s=1e-9)  # the model is written, the solver gets no time
+    stop_after(monkeypatch, round_windows, 10**9, left_s=1e-9)  # the model is built, and the solver gets no time
     result = offline.solve(instance, objective, solver="cpsat")
     assert result.status is Status.FEASIBLE
     assert result.counts["models"] > 0
@@ -119,7 +119,7 @@ def test_without_any_schedule_the_horizon_grows(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("solver", ["native", "cpsat", "brute", "ilp-highs"])
 @pytest.mark.parametrize("tasks", [10**6, 2**31 - 1])
-def test_more_tasks_than_workers_can_hold_are_infeasible_at_once(solver: str, tasks: int) -> None:
+def test_more_tasks_than_workers_can_hold_are_infeasible_immediately(solver: str, tasks: int) -> None:
     many = INSTANCE.replace(tasks=tasks, mu=(None, None))
     assert offline.solve(many, solver=solver).status is Status.INFEASIBLE
     none = offline.solve(many, Objective.ITERATIONS, solver=solver)
@@ -152,7 +152,7 @@ def test_brute_rejects_large_instances(changes: dict[str, object]) -> None:
     assert offline.solve(instance, solver="cpsat", time_limit_s=20).status in (Status.INFEASIBLE, Status.OPTIMAL)
 
 
-def test_threads_and_seed_change_the_way_but_not_the_optimum() -> None:
+def test_threads_and_seed_change_the_search_but_not_the_optimum() -> None:
     best = offline.solve(PAPER, solver="cpsat")
     assert best.status is Status.OPTIMAL
     other = offline.solve(PAPER, solver="cpsat", threads=2, seed=7)

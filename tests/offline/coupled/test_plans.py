@@ -36,7 +36,7 @@ def test_waiting_for_a_program_in_advance() -> None:
     assert verdict.outcome.makespan == 6
 
 
-def test_a_program_lost_is_sent_again() -> None:
+def test_a_lost_program_is_sent_again() -> None:
     instance = Instance.from_letters(["uuduu"], w=[1], tasks=1, iterations=2, t_prog=1)
     plan = [IterationPlan({0: 1}, {0: [0]}, 1), IterationPlan({0: 1}, {0: [3]}, 4)]
     schedule = emit(instance, plan)

@@ -1,4 +1,4 @@
-"""The delayed queue: its schedules fit, follow from its releases, and do not depend on the clock."""
+"""The delayed queue: its schedules are valid, follow from its releases, and do not depend on the clock."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The linear program, its cuts, and local searches: valid bounds and cuts, no worse schedules."""
+"""The linear program has valid bounds and cuts; local searches make no schedule worse."""
 
 from itertools import combinations
 

@@ -248,7 +248,7 @@ def test_without_a_time_limit_the_effort_is_limited() -> None:
     assert offline.solve(instance, solver="cpsat").termination == Termination(TerminationReason.OPTIMAL, None)
 
 
-def test_answers_depend_on_nothing_but_the_seed() -> None:
+def test_answers_depend_on_the_seed_only() -> None:
     instance = random_instance(9, jobs=20, nodes=6, span=10)
     first, again = (offline.solve(instance, solver="bounds", seed=3) for _ in range(2))
     assert first.schedule.document == again.schedule.document

@@ -20,13 +20,13 @@ Up = npt.NDArray[np.bool_]
 
 
 def brute_max(up: Up, m: int) -> int:
-    """The most columns shared by m rows, all sets of m rows tried."""
+    """Return the most columns shared by m rows; all sets of m rows are tried."""
     sets = combinations(range(up.shape[0]), m)
     return max(int(up[list(rows)].all(axis=0).sum()) for rows in sets)
 
 
 def brute_earliest(up: Up, m: int, w: int) -> int | None:
-    """The shortest prefix in which m rows share w columns, all prefixes tried."""
+    """Return the shortest prefix in which m rows share w columns; all prefixes are tried."""
     for prefix in range(up.shape[1] + 1):
         for rows in combinations(range(up.shape[0]), m):
             if up[list(rows), :prefix].all(axis=0).sum() >= w:
@@ -58,7 +58,7 @@ def check_earliest(up: Up, m: int, w: int, expected: int | None) -> None:
 
 
 def random_up(rng: np.random.Generator) -> Up:
-    """A small array of one of several kinds."""
+    """Return a small array of one of several kinds."""
     p, n = int(rng.integers(1, 9)), int(rng.integers(0, 140))
     if rng.random() < 0.5:
         n = int(rng.integers(0, 13))
@@ -107,7 +107,7 @@ def test_large_arrays_give_the_same_answers(seed: int, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("n", [1, 7, 63, 64, 65, 127, 128, 200])
-def test_an_array_may_lie_in_memory_in_any_way(n: int) -> None:
+def test_an_array_may_have_any_memory_layout(n: int) -> None:
     up = np.random.default_rng(n).random((12, n)) < 0.7
     locked = up.copy()
     locked.setflags(write=False)
@@ -122,7 +122,7 @@ def test_an_array_may_lie_in_memory_in_any_way(n: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_beam_finds_rows_with_as_many_columns_as_it_says(seed: int) -> None:
+def test_the_beam_reports_the_columns_of_its_rows(seed: int) -> None:
     rng = np.random.default_rng(5000 + seed)
     for _ in range(60):
         up = rng.random((int(rng.integers(2, 80)), int(rng.integers(1, 200)))) < rng.random()
@@ -237,7 +237,7 @@ def test_the_bounds_of_stopped_searches_are_bounds(seed: int) -> None:
 
 
 def forced(up: Up, m: int, by_rows: bool, s: int, best: int, find_any: bool) -> int:
-    """The best w above ``best`` found by one side with one split, or ``best``; -1: there is no such split."""
+    """Return the best w above ``best`` found by one side with one split, or ``best``; -1: there is no such split."""
     both = matrix.Matrix(matrix.octets_of(up), up.shape[1])
     side = sides.Side(both, by_rows, m, best + 1, up.shape[1])
     if side.n == 0:

@@ -1,4 +1,4 @@
-"""Both simulators make the runs that a third one makes, written from the page of the model alone."""
+"""Both simulators agree with a third one, written from the page of the model alone."""
 
 import json
 from fractions import Fraction

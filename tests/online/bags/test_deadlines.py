@@ -1,4 +1,4 @@
-"""Tolerances by the clock, exactly."""
+"""Exact tolerances by the clock."""
 
 from fractions import Fraction
 
@@ -16,7 +16,7 @@ HOUR = 3600
 @pytest.mark.parametrize(
     ("seconds", "expected"),
     [
-        (0, "1/20"),  # Monday, before 8:00, is still the weekend
+        (0, "1/20"),  # Monday before 8:00 is still the weekend
         (8 * HOUR - 1, "1/20"),
         (8 * HOUR, "1/5"),
         (28 * HOUR - 1, "1/5"),

@@ -1,4 +1,4 @@
-"""LEVEL and PACE: cases worked by hand, and what they promise."""
+"""LEVEL and PACE: cases computed by hand, and the properties that docs/bags/model.md states."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_pace_word_by_word() -> None:
     pair = letters("u" * 6, "u" * 6, ticks=[2, 8], slot=2, tasks=2, segments=3)
     assert runs(pair, "PACE") == [
         (0, 0, 0, 2, 0),
-        (1, 1, 0, 8, 0),  # tau is 9, and two more segments do not fit into what is left, but nothing else waits
+        (1, 1, 0, 8, 0),  # tau is 9; two more segments do not fit into the rest, but no other task waits
         (0, 0, 2, 4, 1),
         (0, 0, 4, 6, 2),
         (0, 1, 6, 8, 0),  # not ahead, but one copy is not enough

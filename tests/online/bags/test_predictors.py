@@ -1,4 +1,4 @@
-"""Predictors: one by one, and all answers at once."""
+"""Predictors, with single answers and with all answers at once."""
 
 from pathlib import Path
 from typing import Any
@@ -187,7 +187,7 @@ def test_the_future_is_hidden_from_users_predictors() -> None:
                 run_policy(instance, "FCFS-PRDCT-DMD", predictor=predictor, engine="kernel")
         assert run_policy(instance, "FCFS-PRDCT-DMD", predictor=Changed()) == mine
         changed += mine != run_policy(instance, "FCFS-PRDCT-DMD", predictor="never")
-    assert changed  # what they answer matters
+    assert changed  # their answers matter
 
 
 class Saying:

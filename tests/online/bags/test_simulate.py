@@ -1,4 +1,4 @@
-"""The plain simulator: cases worked by hand, one or more for every rule."""
+"""The plain simulator: cases computed by hand, one or more for every rule."""
 
 from fractions import Fraction
 from typing import Any
@@ -16,7 +16,7 @@ from tests.cases.bags import letters
 class Warns:
     """A predictor that warns in given slots."""
 
-    name = "told"
+    name = "given"
 
     def __init__(self, *where: tuple[int, int]) -> None:
         self.where = where
@@ -48,7 +48,7 @@ def test_b1_private_a_copy_stays_and_falls_back_to_the_disk() -> None:
     assert runs(pair) == ([(0, 0, 0, 3, 0), (0, 0, 6, 8, 1)], 8)
 
 
-def test_b1_private_without_a_save_all_is_lost() -> None:
+def test_b1_private_a_copy_without_a_save_is_lost() -> None:
     lone = letters("uduuuu", ticks=[5], slot=3, store="private")
     assert runs(lone) == ([(0, 0, 0, 3, 0), (0, 0, 6, 11, 0)], 11)
 
@@ -57,7 +57,7 @@ def test_a_run_goes_through_reclaimed_slots() -> None:
     assert runs(letters("uruu", ticks=[5], slot=3)) == ([(0, 0, 0, 8, 0)], 8)
 
 
-def test_b2_a_deadline_removes_on_a_reclaimed_machine_and_loses_what_is_not_saved() -> None:
+def test_b2_a_deadline_removes_a_copy_on_a_reclaimed_machine_with_its_unsaved_work() -> None:
     # base 5, tolerance 20 %: the deadline is 6, seen at 6; the machine comes back at 9
     pair = letters("urruuu", "dduuuu", ticks=[5, 5], slot=3)
     assert runs(pair, "FCFS-AT") == ([(0, 0, 0, 6, 0), (1, 0, 6, 11, 0)], 11)
@@ -80,10 +80,10 @@ def test_b3_saves_on_demand_and_the_task_is_replicated_first() -> None:
     three = letters("uuuuu", "uuddd", "duuuu", ticks=[20, 7, 7], slot=3, tasks=2, on_demand=True)
     made, turnaround = runs(three, FcfsPrdctDmd(Warns((1, 1))))
     part = Fraction(3 * 10**9 // 7, 10**9)
-    # parts are rounded down: four ticks are left but for a part, which takes a fifth
+    # Parts are rounded down: a part remains after four ticks, and it takes a fifth tick.
     assert made == [(0, 0, 0, 15, 0), (1, 1, 0, 6, 0), (2, 1, 3, 8, part), (2, 0, 8, 15, 0)]
     assert turnaround == 15
-    # without the warning the one expected last is replicated: task 0
+    # without the warning task 0, which is expected last, is replicated
     assert runs(three, FcfsPrdctDmd(Warns()))[0][2] == (2, 0, 3, 10, 0)
 
 
@@ -98,7 +98,7 @@ def test_b3_a_task_is_endangered_though_nothing_greater_was_saved_and_only_until
 def test_b4_longest_idle_first() -> None:
     # at 6 machine 1 has been UP since 3, machine 0 since 6; one task is left
     machines = letters("ddu", "dud", "uuu", ticks=[1, 9, 7], slot=3, tasks=2)
-    assert (1, 1, 3, 6, 0) in runs(machines)[0]  # it asked first, at 3
+    assert (1, 1, 3, 6, 0) in runs(machines)[0]  # it requested first, at 3
     late = letters("ddu", "ruu", "uuu", ticks=[1, 1, 4], slot=3, tasks=2, segments=1)
     assert runs(late)[0][:2] == [(2, 0, 0, 4, 0), (1, 1, 3, 4, 0)]
 

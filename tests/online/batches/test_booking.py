@@ -1,4 +1,4 @@
-"""The master booking: its parts, its bounds, and the protocol."""
+"""The master ``booking``: its parts, its bounds, and the protocol."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_its_runs_are_valid_and_lose_nothing_that_could_be_sent(report: str) -> 
 
 
 class _Watched(Booking):
-    """Keeps what was booked, and holds its bounds."""
+    """Records the bookings and asserts their bounds."""
 
     def deadline(self, now: int, batch: int) -> None:
         super().deadline(now, batch)
@@ -69,7 +69,7 @@ class _Watched(Booking):
         assert all(-1 <= first <= 0 for first, _ in self.by_need)
 
 
-def test_bookings_stay_bounded_and_calls_near_what_is_wanted() -> None:
+def test_bookings_stay_bounded_and_calls_near_the_wanted_number() -> None:
     instance = paper(workers=500, tasks=10, deadline_s=4 * 3600, c=1800, batches=40, first_day=60, seed=1)
     options = Options(first="spread", copies_lambda=2)
     master = _Watched(options)
@@ -80,7 +80,7 @@ def test_bookings_stay_bounded_and_calls_near_what_is_wanted() -> None:
     assert later.max() < 8 * master.wanted
 
 
-def test_it_sends_nothing_to_who_cannot_end_it() -> None:
+def test_it_sends_no_task_to_workers_that_cannot_end_it() -> None:
     instance = Instance(tasks=1, batches=[(10, 30), (30, 50)], c=[19, 2], up=[[(0, 15), (20, 50)], [(0, 50)]])
     rows: list[Any] = list(run_policy(instance, "booking", Options(p0=1)).run.contacts.rows())
     for time, worker, *task in rows:

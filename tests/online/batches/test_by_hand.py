@@ -1,4 +1,4 @@
-"""Both simulators make the runs that a third one makes, written from the page of the model alone."""
+"""Both simulators agree with a third one, written from the page of the model alone."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_instances_full_of_corners_under_all_readings() -> None:
     assert all(len(values) > 1 for values in seen.values())
 
 
-def test_replays_of_days_change_what_history_does() -> None:
+def test_replays_of_days_change_the_choices_of_history() -> None:
     changed = 0
     for seed in range(2_000, 2_040):
         document = cornered(seed)

@@ -1,4 +1,4 @@
-"""The masters and the simulator on hand-made instances: every number here was worked out by hand."""
+"""The masters and the simulator on small instances; every number here is computed by hand."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_shifting_keeps_the_period_at_a_new_batch_and_changes_it_at_deadlines() 
     instance = Instance(tasks=1, batches=[(20, 60), (60, 100)], c=[2, 2], up=always(2), start=0)
     # X_0 counts 26, 26, 39, 39, 52, 52: 10 * 6 > 11, T = 13 * 6; no worker calls after 60
     assert periods(instance, "A2-shift") == ((0, 13), (60, 78), (100, 13 * 6 * 2))
-    # at 65 two call that were asked at 52
+    # at 65 two workers call that received their call time at 52
     found = run_policy(instance, "A2-shift", engine="plain")
     assert found.requests == (6, 2)
 
@@ -130,7 +130,7 @@ def test_algorithm_3_copies_go_round() -> None:
     assert [row for row in found if row[0] <= 1 and len(row) == 5][-1] == (1, 0, 0, 1, 12)
 
 
-def test_algorithm_3_speed_sends_what_is_least_sure() -> None:
+def test_algorithm_3_speed_sends_the_least_certain_task() -> None:
     # mean 3, c = 1, 2, 6: s = 0.99, 0.99, 0 where 6 > D - now, else 1.0 -> 0.99
     instance = Instance(tasks=2, batches=[(0, 8)], c=[1, 2, 6], up=always(3))
     found = rows(instance, "A3-speed", p0=1)

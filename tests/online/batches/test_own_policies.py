@@ -1,4 +1,4 @@
-"""Policies of users: what they see, and what is refused."""
+"""Policies of users: the data they see, and invalid ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAIR = Instance(tasks=2, batches=[(2, 6)], c=[1, 2], up=[[(0, 3), (4, 9)], [(1, 
 
 
 class Recorder:
-    """Sends nothing, calls every second, and keeps what it was shown."""
+    """Sends nothing, calls every second, and records all that it sees."""
 
     def __init__(self) -> None:
         self.seen: list[Any] = []
@@ -53,7 +53,7 @@ def test_a_policy_sees_the_past_of_the_worker_that_calls() -> None:
     ]
 
 
-def test_what_a_policy_is_handed_holds_no_future() -> None:
+def test_arguments_of_a_policy_contain_no_future() -> None:
     for seed in range(20):
         policy = Recorder()
         simulate(varied(seed), policy)
@@ -133,14 +133,14 @@ class Honest:
 
 
 class Underlying:
-    """What a read-only view is joined with gets to see what it is a view of."""
+    """Takes the object behind a read-only view when it is joined with the view."""
 
     def __ror__(self, other: Any) -> Any:
         return other
 
 
 class Meddling(Honest):
-    """Answers as the honest one does, and writes to all that it is handed."""
+    """Answers as `Honest` does, and writes to every argument."""
 
     touched = 0
 
@@ -163,7 +163,7 @@ class Meddling(Honest):
         return answer
 
 
-def test_what_a_policy_writes_to_changes_nothing() -> None:
+def test_writes_of_a_policy_change_nothing() -> None:
     for seed in range(40):
         instance = varied(seed)
         honest = simulate(instance, Honest())
@@ -176,7 +176,7 @@ def test_what_a_policy_writes_to_changes_nothing() -> None:
 
 
 class _Restoring(Meddling):
-    """Uses the number of tasks that it received first, since it changes the other."""
+    """Uses the first number of tasks that it received, since it changes the other."""
 
     def begin(self, problem: Any) -> None:
         self.true_tasks = problem.tasks
@@ -188,7 +188,7 @@ class _Restoring(Meddling):
 
 
 def changed_after(instance: Instance, time: int) -> Instance:
-    """The same availability until a second, and none from then on."""
+    """Return the same availability until a second, and none from then on."""
     up = [
         [(a, min(b, time)) for a, b in instance.up.of_worker(j).tolist() if a < time]
         for j in range(instance.num_workers)
@@ -197,7 +197,7 @@ def changed_after(instance: Instance, time: int) -> Instance:
 
 
 @pytest.mark.parametrize("engine", ["plain", "kernel"])
-def test_two_futures_with_one_past_are_alike_until_they_part(engine: str) -> None:
+def test_two_futures_with_one_past_give_equal_views_until_they_differ(engine: str) -> None:
     compared = 0
     for seed in range(25):
         instance = with_past(seed) if seed % 4 == 0 else varied(seed)
@@ -217,7 +217,7 @@ def test_two_futures_with_one_past_are_alike_until_they_part(engine: str) -> Non
     assert compared > 2_000
 
 
-def test_an_own_policy_is_shown_the_same_until_two_futures_part() -> None:
+def test_a_users_policy_sees_the_same_until_two_futures_differ() -> None:
     for seed in range(25):
         instance = varied(seed)
         part = rare(seed).randint(instance.batches[0][0], instance.end)
@@ -257,14 +257,14 @@ def test_an_interrupt_is_an_interrupt() -> None:
 
 
 @pytest.mark.parametrize("periods", [5, [(1, 2, 3)], [("a", 2)], ["ab"]])
-def test_periods_that_are_none_are_refused(periods: object) -> None:
+def test_invalid_periods_are_refused(periods: object) -> None:
     policy = Honest()
     policy.periods = periods
     with pytest.raises(InputError, match="pairs of a second and a period"):
         simulate(PAIR, policy)
 
 
-def test_a_policy_cannot_turn_the_clock() -> None:
+def test_a_policy_cannot_change_the_clock() -> None:
     class Early(Honest):
         def contact(self, visible: Any) -> tuple:
             object.__setattr__(visible, "now", 10**9)

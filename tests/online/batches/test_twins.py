@@ -1,4 +1,4 @@
-"""The kernel agrees with the plain simulator contact for contact, period for period."""
+"""The kernel agrees with the plain simulator in every contact and period."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_twins_on_drawn_volunteers(policy: str) -> None:
 
 
 def test_twins_where_requests_times_workers_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The period is a quotient by 10 requests times the workers, here more than 2**36."""
+    """The period is a quotient by ten times requests times workers, here more than 2**36."""
     monkeypatch.setattr(
         "hindsched.online.batches.periods.poisson_tail", lambda mean, wanted: float(mean >= wanted)
     )  # it sums up

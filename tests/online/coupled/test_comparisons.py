@@ -1,4 +1,4 @@
-"""Comparisons of proactive heuristics: each reading by hand, and in both simulators alike."""
+"""Comparisons of proactive heuristics: each reading by hand, and equal in both simulators."""
 
 import pytest
 
@@ -54,11 +54,11 @@ def test_progress_counts_or_not() -> None:
     stays, goes = {0: {0: 1}}, {0: {0: 1}, 4: {1: 1}}
     assert taken(pair, "updated") == stays
     assert taken(pair, "candidate-fresh") == stays  # nothing is sent, so there is nothing to forget
-    assert taken(pair, "held-frozen") == goes  # 7 < 10: what was computed is lost
+    assert taken(pair, "held-frozen") == goes  # 7 < 10: the computation is lost
     assert taken(pair, "frozen") == goes
 
 
-def test_what_was_received_counts_or_not() -> None:
+def test_received_data_counts_or_not() -> None:
     """Worker 0 computes the first iteration; worker 1, a little faster, comes UP in the second.
 
     Worker 0 has the program by then and needs 8 slots; worker 1 needs 7, and 5 more for the program.
@@ -68,7 +68,7 @@ def test_what_was_received_counts_or_not() -> None:
     first = {0: {0: 1}, 13: {0: 1}}  # the second iteration begins in slot 13, passively: the program counts
     assert taken(pair, "updated") == first
     assert taken(pair, "candidate-fresh") == first  # 5 + 7 against the 6 that are left to worker 0
-    assert taken(pair, "held-frozen") == first  # 5 + 7 against 8, as it was when it was chosen
+    assert taken(pair, "held-frozen") == first  # 5 + 7 against 8, the value when it was chosen
     assert taken(pair, "frozen") == {**first, 15: {1: 1}}  # 5 + 7 against 5 + 8: its program does not count either
     faster = pair.replace(w=(8, 2))
     assert taken(faster, "held-frozen")[15] == {1: 1}  # 5 + 2 against 8
@@ -76,7 +76,7 @@ def test_what_was_received_counts_or_not() -> None:
     assert 15 not in taken(faster, "updated")
 
 
-def test_a_candidate_forgets_what_its_workers_have() -> None:
+def test_a_candidate_ignores_the_data_of_its_workers() -> None:
     """Worker 1 computed the first iteration, was RECLAIMED when the second began, and is back with its program."""
     letters = ["rrr" + "u" * 57, "u" * 8 + "rr" + "u" * 50]
     pair = Instance.from_letters(letters, w=[6, 3], tasks=1, iterations=2, t_prog=5, chains=[ALWAYS_UP] * 2)

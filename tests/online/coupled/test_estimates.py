@@ -1,4 +1,4 @@
-"""The analytic estimates of docs/model.md section 5: against brute sums, and against the chains themselves."""
+"""The analytic estimates of docs/model.md section 5, compared with direct sums and with simulated chains."""
 
 import itertools
 import math
@@ -23,7 +23,7 @@ RELIABLE = Chain(((1 - 1e-3 - 1e-7, 1e-3, 1e-7), (0.2, 0.8 - 1e-7, 1e-7), (0.5, 
 
 
 def brute_sums(chains: list[Chain], slots: int) -> tuple[float, float]:
-    """E_u and A by powers of M, slot by slot: nothing of the eigenvalues that the code uses."""
+    """Return E_u and A by powers of M, slot by slot, without eigenvalues."""
     matrices = [np.array(chain.rows)[:2, :2] for chain in chains]
     powers = [np.eye(2) for _ in chains]
     e_u = a = 0.0
@@ -40,7 +40,7 @@ probabilities = st.sampled_from([0.0, 0.05, 0.1, 0.25, 0.5, 1.0])
 
 @st.composite
 def any_chains(draw: st.DrawFn) -> Chain:
-    """Chains with zeros and ones in any place, but one that goes DOWN from UP now and then."""
+    """Draw a chain with zeros and ones in any place that goes DOWN from UP with a positive probability."""
     rows = []
     for least in (0.05, 0.0, 0.0):
         down = draw(probabilities.filter(lambda x, least=least: x >= least))
@@ -53,7 +53,7 @@ def any_chains(draw: st.DrawFn) -> Chain:
 @settings(max_examples=40, deadline=None)
 def test_both_forms_of_the_sums_equal_a_brute_sum(chains: list[Chain]) -> None:
     workers = [modes(chain) for chain in chains]
-    expected = brute_sums(chains, 12_000)  # l1 <= 0.9976: what comes later is below 1e-12
+    expected = brute_sums(chains, 12_000)  # l1 <= 0.9976: later terms are below 1e-12
     assert sums_closed(workers) == pytest.approx(expected, rel=1e-10, abs=1e-14)
     assert sums_truncated(workers) == pytest.approx(expected, rel=1e-10, abs=1e-14)
 
@@ -182,7 +182,7 @@ def test_the_conditional_estimator_is_the_expectation_that_the_paper_defines_and
     printed, conditional = (Estimates(chains, estimator=name).duration(0b11, work) for name in ESTIMATORS[:2])
     assert abs(durations.mean() - conditional) < 4 * standard_error
     assert abs(durations.mean() - printed) > 100 * standard_error
-    # the probability of success itself is not in dispute
+    # the probability of success is the same in both
     expected = math.exp(Estimates(chains).log_success(0b11, work))
     assert success.mean() == pytest.approx(expected, abs=4 * success.std() / math.sqrt(success.size))
 
@@ -202,7 +202,7 @@ def test_the_communication_estimate() -> None:
     estimates = Estimates([ALWAYS_UP] * 4, n_com=2)
     assert math.exp(estimates.measure({0: 3, 1: 5}, 4).log_duration) == pytest.approx(5 + 4)
     assert math.exp(estimates.measure({0: 3, 1: 5, 2: 3}, 4).log_duration) == pytest.approx(5.5 + 4)
-    # a member that lacks nothing still counts in |S| > n_com
+    # a complete member still counts in |S| > n_com
     assert math.exp(estimates.measure({0: 3, 1: 3, 2: 0}, 4).log_duration) == pytest.approx(3 + 4)
     assert math.exp(estimates.measure({0: 0, 1: 0}, 4).log_duration) == pytest.approx(4)
     assert math.exp(Estimates([ALWAYS_UP] * 3).measure({0: 3, 1: 5, 2: 3}, 4).log_duration) == pytest.approx(5 + 4)

@@ -65,7 +65,7 @@ def test_tables_are_sums_over_all_paths() -> None:
 
 
 def exactly(chains: tuple[Chain, ...], members: list[Member], slots: int) -> tuple[float, float]:
-    """P and E[T] by the joint chain of states, needs and computation: no renewal, no tables."""
+    """Return P and E[T] by the joint chain of states, needs and computation, without renewals or tables."""
     todo = tuple((m.state, m.needs) for m in members)
     mass = {(todo, slots): 1.0}
     success = expected = 0.0
@@ -111,7 +111,7 @@ def test_attempt_is_that_of_the_joint_chain(members: list[Member], slots: int) -
 
 
 def test_attempt_agrees_with_monte_carlo_of_the_papers_chains() -> None:
-    """Seven workers, some to be loaded, one RECLAIMED: within four standard errors of 20,000 attempts."""
+    """Seven workers, some without data, one RECLAIMED: 20,000 attempts differ by at most four standard errors."""
     instance = of_paper(m=10)
     chosen, needs, slots = [2, 3, 5, 7, 11], [0, 4, 0, 6, 2], 6
     states = [UP, UP, RECLAIMED, UP, UP]
@@ -203,7 +203,7 @@ def test_pilots_of_kernel_and_plain_planner_agree() -> None:
 
 
 class Expecting(Planner):
-    """A planner that says how many iterations are to be expected of the computations it begins."""
+    """A planner that records the expected number of iterations of the computations that it begins."""
 
     expected = 0.0
 
@@ -260,7 +260,7 @@ def test_expected_iterations_have_the_mean_of_completed_ones() -> None:
 
 
 def test_v_is_right_where_a_pilot_run_completes_hardly_anything() -> None:
-    """Counted, two iterations happened to end in 8,000 slots; plans for the V of 4,000 fail fast, and none ends."""
+    """A count gives two iterations in 8,000 slots by chance; plans for V = 4,000 fail fast, and no iteration ends."""
     instance = of_paper(m=10, n_com=20, wmin=10, scenario=2, seed=777, slots=100_000, iterations=1_000)
     problem = Problem.of(instance)
     value = pilot_runs.value_of(problem, True, True)
@@ -298,7 +298,7 @@ def test_exchanges_and_rollout_are_off_where_failures_are_frequent() -> None:
 
 
 def test_futures_follow_the_chains() -> None:
-    """The frequencies of transitions over many futures are those of the chain."""
+    """Over many futures the frequencies of transitions agree with the chain."""
     problem = problem_of(CHAINS)
     counts = np.zeros((3, 3))
     for number in range(120):
@@ -324,8 +324,8 @@ def test_engines_agree_by_name() -> None:
         assert plain.policy == kernel.policy == name
 
 
-def test_exchanges_lower_what_building_left() -> None:
-    """A greedy choice that no single addition mends: all tasks on one worker, where two together are better."""
+def test_exchanges_improve_a_greedy_choice() -> None:
+    """No single addition improves the greedy choice of one worker for all tasks, although two workers are better."""
     problem = Problem.of(of_paper(m=10, wmin=5))
     builder = PlanBuilder(attempt_model(problem), 400.0)
     falls = 0
@@ -342,7 +342,7 @@ def test_exchanges_lower_what_building_left() -> None:
 
 
 def fresh(problem: Problem, now: list[int]) -> Visible:
-    """Return what is seen in slot 0, programs received."""
+    """Return what a policy sees in slot 0 after all programs are received."""
     p = problem.num_workers
     program = tuple(problem.t_prog if state != DOWN else 0 for state in now)
     return Visible(problem, 0, 0, 0, tuple(now), {}, program, (0,) * p, 0, History(p))
@@ -366,7 +366,7 @@ class Served:
 @pytest.mark.parametrize(
     ("serve", "letters"), [((), ("P", "I", "I")), ((2, 0), ("I", "I", "P")), ([1], ("I", "P", "I"))]
 )
-def test_a_policy_says_whom_the_master_serves(serve: object, letters: tuple[str, ...]) -> None:
+def test_a_policy_chooses_the_workers_that_the_master_serves(serve: object, letters: tuple[str, ...]) -> None:
     instance = Instance.from_letters(["uu", "uu", "uu"], w=[1, 1, 1], tasks=3, n_com=1, t_prog=2, t_data=1)
     run = simulate(instance, Served(serve), slots=1)
     assert run.schedule.letters == letters

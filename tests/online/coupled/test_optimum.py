@@ -1,4 +1,4 @@
-"""The on-line optimum against the rules alone, against its own policy, and against hindsight."""
+"""The on-line optimum, compared with a plain decision process, its own policy, and hindsight."""
 
 from functools import partial
 from itertools import pairwise, product
@@ -25,7 +25,7 @@ def drawn_chain(draw):
 
 
 def tiny(seed, *, t_data=(0, 1), most=2):
-    """Draw an instance of one or two workers, some of them not UP in slot 0, some never DOWN."""
+    """Draw an instance of one or two workers; some are not UP in slot 0, some are never DOWN."""
     draw = np.random.default_rng([15, seed])
     p, m = int(draw.integers(1, 3)), int(draw.integers(1, 3))
     mu = [int(draw.integers(0, m + 1)) or None for _ in range(p)]
@@ -59,7 +59,7 @@ def test_two_models_of_the_rules_agree(seed):
 
 
 def test_more_data_for_a_task_than_a_slot():
-    """Two slots of data a task, two tasks on one of two workers, one channel: partly sent data counts."""
+    """Two data slots per task, two tasks on one of two workers, one channel: partly sent data counts."""
     draw = np.random.default_rng(7)
     chains = [drawn_chain(draw), drawn_chain(draw)]
     pair = Instance.from_letters(["u", "u"], w=[1, 2], tasks=2, n_com=1, t_prog=1, t_data=2, chains=chains)
@@ -67,7 +67,7 @@ def test_more_data_for_a_task_than_a_slot():
 
 
 def test_without_decisions_the_value_is_that_of_a_chain():
-    """One worker, one task: T_prog + T_data + w slots UP with no DOWN between, a chain of its own."""
+    """One worker and one task need T_prog + T_data + w UP slots without DOWN between: a small chain."""
     rows = ((0.7, 0.2, 0.1), (0.5, 0.4, 0.1), (0.6, 0.1, 0.3))
     alone = Instance.from_letters(["u"], w=[3], tasks=1, t_prog=2, t_data=1, chains=[Chain(rows)])
     steps = 6
@@ -84,8 +84,8 @@ def test_without_decisions_the_value_is_that_of_a_chain():
 
 
 @pytest.mark.parametrize("n_com", [1, None])
-def test_its_policy_takes_as_long_as_it_says(n_com):
-    """Run it on drawn states: the checker accepts every schedule, and the mean is the value."""
+def test_its_policy_has_the_expected_makespan(n_com):
+    """On drawn states the checker accepts every schedule, and the mean makespan is the value."""
     drawn = paper(m=2, n_com=n_com, wmin=1, scenario=4, trial=0, slots=2, p=3, iterations=2).replace(t_prog=2)
     optimum = online_optimum(drawn)
     policy = Optimal(optimum)
@@ -119,7 +119,7 @@ def test_no_policy_expects_less():
 
 
 def test_confidence_intervals_have_their_coverage():
-    """Of many intervals from five paths each, about 95 % hold the true mean, corrected or not."""
+    """About 95 % of many intervals from five paths each contain the true mean, with and without correction."""
     draw = np.random.default_rng(3)
     luck = draw.normal(size=(4_000, 5))
     values = 7.0 + luck + draw.normal(size=luck.shape)
@@ -151,7 +151,7 @@ def test_sets_of_states_find_the_hindsight_optimum_of_a_path(seed):
 
 
 def test_expected_hindsight_is_the_sum_over_all_futures():
-    """Within four slots, over every path; without a horizon it is below the on-line optimum."""
+    """Within four slots it is the sum over all paths; without a horizon it is below the on-line optimum."""
     half = Chain(((0.5, 0.3, 0.2), (0.5, 0.5, 0.0), (0.7, 0.0, 0.3)))
     pair = Instance.from_letters(["u", "u"], w=[2, 1], tasks=1, n_com=1, t_prog=1, chains=[half, half])
     optimum = online_optimum(pair)

@@ -62,7 +62,7 @@ def test_a_file_is_read_again_and_two_files_of_one_name_do_not_collide(write: An
         ("seed, estimator='x', more=1", ["estimator", "seed"]),
     ],
 )
-def test_the_constructor_gets_what_it_names(write: Any, parameters: str, passed: list[str]) -> None:
+def test_the_constructor_receives_its_named_arguments(write: Any, parameters: str, passed: list[str]) -> None:
     text = f"{FIRST_UP}\n    def __init__(self{', ' if parameters else ''}{parameters}):\n        self.got = locals()\n"
     policy: Any = make_policy(f"{write(text)}:FirstUp", estimator="conditional", seed=5)
     given = {"estimator": "conditional", "seed": 5}
@@ -220,7 +220,7 @@ def test_the_built_in_policies_pass(name: str) -> None:
     check_policy(make_policy(name))
 
 
-def test_a_policy_that_is_nothing_but_a_class_passes() -> None:
+def test_a_policy_that_is_only_a_class_passes() -> None:
     assert isinstance(Base(), Policy)
     check_policy(Base())
 

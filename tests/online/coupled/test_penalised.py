@@ -15,7 +15,7 @@ from hindsched.online.coupled.optimum.penalised import Charge, Penalised
 
 
 def pair_of(seed):
-    """Draw two workers that are UP or DOWN, so that few futures are all of them."""
+    """Draw two workers that are UP or DOWN, so that all futures can be enumerated."""
     draw = np.random.default_rng([16, seed])
     chains = []
     for _ in range(2):
@@ -46,9 +46,9 @@ def futures(pair, slots):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_over_all_futures_it_lies_between_hindsight_and_the_best_policy(seed):
-    """Within four slots, where all three expectations are sums; and with nothing charged it is hindsight, path by path.
+    """Within four slots all three expectations are sums. Without charges the bound is hindsight on every path.
 
-    The state that follows the last slot is charged for too: any will do, as long as its luck has the mean 0.
+    The state after the last slot is charged too: any state is valid if its charge has the mean 0.
     """
     pair, slots = pair_of(seed), 4
     penalised = Penalised(pair)

@@ -1,4 +1,4 @@
-"""The heuristics of docs/model.md section 6: each by a case worked out by hand, and what they have in common."""
+"""The heuristics of docs/model.md section 6: each by a case computed by hand, and their common properties."""
 
 import math
 from collections import Counter
@@ -69,7 +69,7 @@ def test_the_estimator_makes_a_difference() -> None:
 
 
 def test_tasks_are_spread_one_by_one() -> None:
-    # IE on SAFE workers of speeds 2, 3, 9: work 2; then 2 on both beside (3) rather than 4; then 4; then 6, not 6 (tie)
+    # IE on SAFE workers of speeds 2, 3, 9: work 2; then 3 on both rather than 4; then 4; then 6, not 6 (tie)
     trio = Instance.from_letters(["u" * 9] * 3, w=[2, 3, 9], tasks=4, chains=[SAFE] * 3)
     assert first_choice("IE", trio) == {0: 3, 1: 1}
     assert first_choice("IE", trio.replace(mu=(2, None, None))) == {0: 2, 1: 2}
@@ -106,11 +106,11 @@ def test_criteria_are_logarithms_of_what_the_paper_names() -> None:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("criterion", Criterion)
-def test_what_is_built_task_by_task_is_measured_as_a_whole(criterion: Criterion, estimator: str) -> None:
+def test_configurations_built_task_by_task_are_measured_as_a_whole(criterion: Criterion, estimator: str) -> None:
     measured = []
 
     class Measuring:
-        """RANDOM, so that workers hold this and that, with a builder at its side in every slot."""
+        """RANDOM, so that workers hold various data; a builder is called in every slot too."""
 
         name = "measuring"
         policy = make_policy("RANDOM")
@@ -131,7 +131,7 @@ def test_what_is_built_task_by_task_is_measured_as_a_whole(criterion: Criterion,
     assert (True, True) in measured
 
 
-def test_a_program_that_is_there_counts() -> None:
+def test_a_received_program_counts() -> None:
     # worker 1 alone is UP in slot 0 and gets the program; in slot 3 the next iteration prefers it to worker 0
     pair = Instance.from_letters(["ruuuuu", "uuuuuu"], w=[1, 1], tasks=1, iterations=2, t_prog=2, chains=[SAFE] * 2)
     run = simulate(pair, make_policy("IE"))
@@ -211,7 +211,7 @@ def test_the_criterion_decides_and_the_builder_proposes() -> None:
         assert chosen[name] == ({1: 1} if name[:2] in ("P-", "Y-") else None), name
 
 
-def test_the_cost_of_a_switch_includes_what_must_be_sent_again() -> None:
+def test_the_cost_of_a_switch_includes_repeated_transfers() -> None:
     # worker 1 arrives when worker 0 has three of four program slots; it would need the whole program itself
     states = ["u" * 30, "rrr" + "u" * 27]
     pair = Instance.from_letters(states, w=[4, 3], tasks=1, t_prog=4, chains=[SAFE, SAFE])
@@ -221,7 +221,7 @@ def test_the_cost_of_a_switch_includes_what_must_be_sent_again() -> None:
     assert entries(simulate(pair.replace(w=(8, 3)), make_policy("E-IE"))) == {0: {0: 1}, 3: {1: 1}}
 
 
-def test_members_that_stay_through_a_switch_keep_what_they_have() -> None:
+def test_members_that_stay_through_a_switch_keep_their_data() -> None:
     # E-IE, mu = 1: workers 0 (w = 2) and 1 (w = 9) are all there is until worker 2 (w = 2) is UP in slot 2
     trio = Instance.from_letters(
         ["u" * 12, "u" * 12, "rr" + "u" * 10], w=[2, 9, 2], mu=[1, 1, 1], tasks=2, t_prog=1, t_data=1, chains=[SAFE] * 3

@@ -1,4 +1,4 @@
-"""The simulator: rules R1 to R5 by hand, what a policy sees, and every run replayed by the checker."""
+"""The simulator: rules R1 to R5 by hand, the view of a policy, and every run replayed by the checker."""
 
 import gc
 import sys
@@ -113,7 +113,7 @@ def test_the_end_of_an_iteration_keeps_whole_programs_only() -> None:
     assert run.makespan == 7
 
 
-def test_a_stand_by_worker_that_got_the_whole_program_has_it_in_the_next_iteration() -> None:
+def test_a_stand_by_worker_keeps_a_whole_program_for_the_next_iteration() -> None:
     pair = Instance.from_letters(["uuuuu", "uuuuu"], w=[1, 1], tasks=1, iterations=2, t_prog=2)
     run, _ = run_script(pair, {0: {0: 1, 1: 0}, 3: {1: 1}})
     assert letters(run) == "PPC. PPIC"
@@ -244,7 +244,7 @@ class Wild:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_the_checker_accepts_whatever_a_wild_policy_does(service: str) -> None:
+def test_the_checker_accepts_all_runs_of_a_random_policy(service: str) -> None:
     finished = 0
     for seed in range(250):
         instance = small(seed, p=3, slots=40, tasks=2, iterations=2, up=0.8, down=0.05)
@@ -277,7 +277,7 @@ def test_the_checker_accepts_every_run_of_every_heuristic(name: str) -> None:
     other=st.integers(0, 10**6),
 )
 @settings(max_examples=120, deadline=None)
-def test_states_to_come_change_no_choice(seed: int, name: str, known: int, other: int) -> None:
+def test_later_states_change_no_choice(seed: int, name: str, known: int, other: int) -> None:
     instance = small(seed, p=3, slots=30, tasks=2, iterations=9, up=0.75)
     states = instance.states.copy()
     states[:, known:] = small(other, p=3, slots=30, up=0.4, down=0.3).states[:, known:]
@@ -325,7 +325,7 @@ def test_no_object_that_a_policy_receives_leads_to_the_future() -> None:
     assert simulate(instance, Spy()).slots == 200
 
 
-def test_what_a_policy_keeps_stays_what_it_was() -> None:
+def test_objects_kept_by_a_policy_do_not_change() -> None:
     instance = small(5, p=3, slots=100, tasks=2, iterations=20)
     script = Script({})
     script.choose = lambda visible: script.seen.append(visible) or make_policy("RANDOM").choose(visible)  # type: ignore

@@ -78,7 +78,7 @@ def test_many_tasks_on_many_workers() -> None:
         compare_twins(wide, policy)
 
 
-def test_a_limit_stops_both_alike() -> None:
+def test_a_limit_stops_both_engines_equally() -> None:
     instance = paper(m=5, n_com=5, wmin=2, scenario=0, trial=0, slots=400)
     whole = run_policy(instance, "E-IY", engine="kernel")
     for slots in (1, 2, 37, 399):

@@ -35,7 +35,7 @@ def test_kernel_and_plain_agree_and_schedules_are_valid(policy):
     both(Instance(3, 60, [], [], []), policy)
 
 
-#: Four nodes. Job 0 holds three until 4; job 1 wants all four; jobs 2 and 3 would fit beside job 0.
+#: Four nodes. Job 0 holds three until 4; job 1 wants all four; jobs 2 and 3 would fit together with job 0.
 FOUR = Instance(4, 60, [0, 1, 1, 2], [3, 4, 1, 1], [4, 2, 3, 5])
 
 
@@ -75,7 +75,7 @@ def test_rules_of_the_queue_by_hand():
     assert both(jobs, Queue("file")).starts.tolist() == [0, 3, 11, 3, 7]
 
 
-def test_areas_that_64_bits_do_not_hold():
+def test_areas_beyond_64_bits():
     jobs = Instance(2**20, 60, [0, 1, 1], [2**20, 2**20, 1], [5, 2**44, 2**50])
     assert both(jobs, Queue("area")).starts.tolist() == [0, 2**50 + 5, 5]
 
@@ -89,7 +89,7 @@ def test_fcfs_never_overtakes_and_counted_is_serial_generation():
         assert counted == serial_starts(instance, list(range(len(instance))))
 
 
-def test_pinned_nodes_can_cost_what_counts_do_not():
+def test_pinned_nodes_can_cost_more_than_counted_ones():
     different = 0
     for seed in range(40):
         instance = random_instance(seed, jobs=60, nodes=8, span=20, longest=9)

@@ -1,4 +1,4 @@
-"""dgs: cases worked by hand, plain and kernel alike in every allocation and counter, what must always hold."""
+"""dgs: cases computed by hand, equal allocations and counters of both engines, and invariants."""
 
 import dataclasses
 
@@ -56,7 +56,7 @@ def test_kernel_and_plain_agree_on_a_larger_grid():
     assert instance.nodes > 30
 
 
-def test_push_and_pull_allocate_alike_and_are_never_out_of_date():
+def test_push_and_pull_allocate_equally_and_are_never_out_of_date():
     for seed in range(25):
         instance = random_instance(seed, jobs=30, nodes=9)
         options = dataclasses.replace(random_dgs(seed), messaging="push")

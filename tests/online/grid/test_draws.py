@@ -29,7 +29,7 @@ def test_samples_swap_from_the_front():
     assert Draws([]).some(0, [1]) == []
 
 
-def test_the_kernel_draws_alike():
+def test_the_kernel_draws_equal_numbers():
     for word in raw_words(200, "a", "name"):
         for n in (1, 2, 7, 4999, 2**31 - 1):
             assert below(np.uint64(word), n) == Draws([word]).below(n)

@@ -1,4 +1,4 @@
-"""The schedulers beside a third implementation, written from the model's page alone: allocations and counters."""
+"""The schedulers agree with a third implementation, written from the model's page alone."""
 
 import dataclasses
 import random

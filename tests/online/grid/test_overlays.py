@@ -1,4 +1,4 @@
-"""Overlays: lists by their definition, a round of Cyclon by hand, plain and kernel alike, what always holds."""
+"""Overlays: lists by their definition, a round of Cyclon by hand, both engines, and invariants."""
 
 import numpy as np
 import pytest
@@ -56,8 +56,8 @@ def test_a_node_shuffles_with_the_first_of_its_oldest_neighbours():
     cyclon = Cyclon(5, 3, seed=1, swap=1)
     cyclon.caches = [[Entry(1, 2), Entry(2, 7), Entry(3, 7)], *([None] * 3 for _ in range(4))]
     cyclon.shuffle(1)
-    # node 0 asks node 2, which learns of node 0 and has nothing to give. Node 2 then asks node 0, which learns of it
-    # again, and gives one of its two others: the first word is the first to be used.
+    # Node 0 contacts node 2, which adds node 0 to its list and has no entry to return. Node 2 then contacts node 0,
+    # which adds it again and returns one of its two others, chosen by the first word.
     given = [1, 3][raw_words(1, "grid", "shuffle", 1, 1)[0] * 2 // 2**64]
     assert cyclon.lists() == [[1, 2, 3], [], [given], [], []]
     assert [entry.age for entry in cyclon.caches[0]] == [3, 0, 8]
@@ -66,7 +66,7 @@ def test_a_node_shuffles_with_the_first_of_its_oldest_neighbours():
 @pytest.mark.parametrize(
     ("nodes", "degree", "swap"), [(2, 1, 3), (3, 2, 1), (5, 4, 8), (12, 3, 2), (12, 8, 4), (40, 6, 6), (25, 20, 8)]
 )
-def test_kernel_and_plain_shuffle_alike(nodes, degree, swap):
+def test_kernel_and_plain_shuffle_agree(nodes, degree, swap):
     plain = Cyclon(nodes, degree, 4, swap)
     overlay = static_overlay(nodes, degree, 4)
     d = overlay.lists.shape[1]

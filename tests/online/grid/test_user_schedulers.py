@@ -1,4 +1,4 @@
-"""Schedulers by name and of users: what they see, what is refused, and built-in ones in the protocol."""
+"""Schedulers by name and of users: their view, invalid answers, and built-in ones in the protocol."""
 
 import pytest
 
@@ -11,7 +11,7 @@ TRIO = Instance(nodes=2, slot_s=60, submit=[0, 0, 1], width=[1, 2, 1], length=[3
 
 
 class Pinned:
-    """What asap_pinned does, in the protocol."""
+    """The scheduler asap_pinned in the protocol of users."""
 
     name = "mine"
 
@@ -29,7 +29,7 @@ class Pinned:
 
 
 class Greedy:
-    """What queue("file") does, in the protocol: it decides late."""
+    """The scheduler queue("file") in the protocol of users: it decides late."""
 
     name = "greedy"
 

@@ -1,4 +1,4 @@
-"""What the pages of bags say of their rows, counted again with nothing but the files."""
+"""Numbers on the pages of bags agree with numbers computed directly from the files."""
 
 import csv
 

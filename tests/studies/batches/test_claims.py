@@ -1,4 +1,4 @@
-"""What is said of the paper's claims, and the tables of the published rows."""
+"""Verdicts on the paper's claims, and the tables of the published rows."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_claims_on_arrivals_follow_the_rows(claim: str, name: str, by: dict[int,
         ([], []),
     ],
 )
-def test_two_copies_a_task_may_not_hold(copies: list[float | None], verdict: list[str]) -> None:
+def test_the_claim_on_two_copies_per_task_can_fail(copies: list[float | None], verdict: list[str]) -> None:
     rows = [
         {
             "part": "batches",
@@ -87,13 +87,13 @@ def test_two_copies_a_task_may_not_hold(copies: list[float | None], verdict: lis
     assert verdicts("two copies a task", rows, []) == verdict
 
 
-def test_nothing_is_said_of_what_was_not_run() -> None:
-    told = judge([], [], None)
-    assert {found.source for found in told}.isdisjoint({"Theorem 1", "Hypothesis 1", "Figures 6, 7", "Section 5.1"})
+def test_missing_runs_give_no_verdict() -> None:
+    judged = judge([], [], None)
+    assert {found.source for found in judged}.isdisjoint({"Theorem 1", "Hypothesis 1", "Figures 6, 7", "Section 5.1"})
     assert all(found.claim != "a jump where the period is a day" for found in judge([], calls()[:-1], None))
 
 
-def test_gaps_are_tested_at_the_rate_that_is_claimed() -> None:
+def test_gaps_are_tested_at_the_claimed_rate() -> None:
     numbers = np.random.default_rng(1)
     times = np.floor(np.cumsum(numbers.exponential(4.0, size=40_000))).astype(np.int64)
     until = int(times[-1]) // 7200 * 7200

@@ -6,7 +6,7 @@ from docs.studies.rows import read_rows
 
 
 def test_numbers_on_batches_are_those_of_the_bare_rows():
-    """Count again with nothing but the file."""
+    """The test computes them directly from the file."""
     published = Published()
     rows = read_rows("batches_runs")
     mine = rows[(rows["policy"] == "A3-speed") & (rows["first"] == "spread") & (rows["copies_lambda"] == 2)]

@@ -21,8 +21,8 @@ def drawn(nodes, slots):
     return np.array([StateStream(CHAIN, stream("test", "markov", q)).take(slots) for q in range(nodes)])
 
 
-def test_chains_pass_for_chains_and_what_ages_does_not():
-    """On drawn chains about one test in a hundred rejects; where every UP period lasts ten slots the age test does."""
+def test_chains_pass_the_tests_and_aging_machines_do_not():
+    """About one test in a hundred rejects drawn chains; the age test rejects UP periods of exactly ten slots."""
     names = [f"n{q}" for q in range(12)]
     rows = markov.rows_of_tests("drawn", names, drawn(12, 8_000), 600.0, 0.0)
     rejected = [row[name] < 0.01 for row in rows for name in ("age", "before", "hour")]
@@ -65,7 +65,7 @@ def test_the_map_by_its_command(tmp_path):
 
 
 def event_table(path, nodes):
-    """Write a table of the Failure Trace Archive: a desktop grid that nobody has seen, 30 days, owners among it."""
+    """Write an event table of 30 days of an unknown desktop grid; some intervals have owners."""
     lines = ["# event_id component_id node_id platform_id node_name type start stop reason"]
     for q in nodes:
         states = StateStream(CHAIN, stream("test", "table", q)).take(8_640)
@@ -82,8 +82,8 @@ def rows_of(arguments, tmp_path):
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")], done.stderr
 
 
-def test_a_trace_that_nobody_has_seen(tmp_path, capsys):
-    """Fewer nodes than are asked for, with owners; windows follow from the availability periods."""
+def test_an_unknown_trace(tmp_path, capsys):
+    """It has fewer nodes than required, and owners; windows follow from the availability periods."""
     event_table(tmp_path / "a.tab", range(7))
     mine = ["--trace", f"desk={tmp_path}/a.tab", "--slot-s", "300", "--windows", "1"]
     ((name, trace),) = named_traces(mine[1:2]).items()
@@ -91,9 +91,9 @@ def test_a_trace_that_nobody_has_seen(tmp_path, capsys):
     assert [source.name for source in found] == [
         f"desk task={task} window {n}" for n in (0, 1) for task in (0.1, 0.2, 0.4)
     ]
-    told = capsys.readouterr().err
-    assert "desk: 7 nodes, 8,640 slots; chains from 2,880, windows of 4" in told  # of periods of ten slots
-    assert "left out in some windows: tasks of 0.02, 0.05 periods" in told
+    messages = capsys.readouterr().err
+    assert "desk: 7 nodes, 8,640 slots; chains from 2,880, windows of 4" in messages  # of periods of ten slots
+    assert "left out in some windows: tasks of 0.02, 0.05 periods" in messages
     command = ["foresight", "--instances", "0", "--no-spot", *mine, "--policy", "IE"]
     rows, _ = rows_of([*command, "--window-slots", "100"], tmp_path)
     assert rows[0] | {"machines": "desk", "axis": "task", "value": 0.1, "instances": 1} == rows[0]
@@ -119,7 +119,7 @@ def test_files_of_one_name_are_one_trace(tmp_path):
     assert list(named_traces(files)) == ["east_1", "west_1"]
 
 
-def test_points_are_what_they_say():
+def test_points_are_on_their_axes():
     assert foresight.Point().task in foresight.AXES["task"]
     for axis, values in foresight.AXES.items():
         assert getattr(foresight.Point(), axis) in values

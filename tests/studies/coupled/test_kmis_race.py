@@ -29,7 +29,7 @@ def earliest_prefix(up, m, w=20, limit=60.0):
 
 
 def _mine(transactions, *, target, supp, zmin, zmax, algo):
-    """Do what the miner does, by trying every item set."""
+    """Return the miner's answer by trying every item set."""
     from itertools import combinations
 
     assert (target, algo) == ("s", "b")
@@ -61,7 +61,7 @@ def _rows(answers, monkeypatch, tmp_path, *, seeds=1, proven=True, cell=CELL):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("density", [0.5, 0.8, 0.95])
-def test_sides_agree_with_the_miners_way_of_asking(seed, density):
+def test_sides_agree_with_the_miner(seed, density):
     up = Cell("small", 7, 70, density, 3).draw(seed)
     transactions = [np.flatnonzero(column).tolist() for column in up.T]
     (side,) = make_sides(("core",), None)
@@ -77,7 +77,7 @@ def test_greedy_bounds_are_reached_by_a_team():
     assert side.run(up, 3, "B", 10.0).value <= end <= up.shape[1]
 
 
-def test_models_and_a_file_answer_alike(tmp_path):
+def test_models_and_a_file_give_equal_answers(tmp_path):
     path = tmp_path / "searches.py"
     path.write_text(REFERENCE)
     sides = make_sides(("core", "c-plain", "c-tuned", "cpsat", "highs", "cbc"), path)
@@ -93,7 +93,7 @@ def test_different_proofs_end_the_measuring(monkeypatch, tmp_path):
         _rows({"core": 3, "other": 4}, monkeypatch, tmp_path)
 
 
-def test_what_is_not_proven_need_not_agree_and_is_given_up_after_two_seeds(monkeypatch, tmp_path):
+def test_unproven_answers_may_differ_and_are_given_up_after_two_seeds(monkeypatch, tmp_path):
     rows, _ = _rows({"core": 3, "other": 4}, monkeypatch, tmp_path, seeds=4, proven=False)
     assert [row["seed"] for row in rows if row["side"] == "other" and row["task"] == "A"] == [0, 1]
     assert len([row for row in rows if row["side"] == "core"]) == 8
@@ -103,7 +103,7 @@ def test_what_is_not_proven_need_not_agree_and_is_given_up_after_two_seeds(monke
     assert "(2 of 2 stopped)" in report.report(compared)
 
 
-def test_what_the_journal_holds_is_not_measured_again(monkeypatch, tmp_path):
+def test_rows_of_the_journal_are_not_measured_again(monkeypatch, tmp_path):
     rows, calls = _rows({"core": 3}, monkeypatch, tmp_path)
     assert {task for _, task in calls} == {"A", "B"}
     again, calls = _rows({"core": 3}, monkeypatch, tmp_path)
@@ -179,7 +179,7 @@ def test_picture_of_tables_and_growth(tmp_path):
     assert all(word in text for word in ("eclat", "workers p", "density", "chains"))
 
 
-def test_sides_that_cannot_run_say_why(tmp_path, monkeypatch):
+def test_sides_that_cannot_run_report_the_reason(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="expected core"):
         make_sides(("cor",), None)
     with pytest.raises(InputError, match="needs --reference"):

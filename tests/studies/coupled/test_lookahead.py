@@ -1,4 +1,4 @@
-"""Our own policies on the paper's experiment, as published, and the leaderboard on held-out instances."""
+"""The published runs of the look-ahead policies, and the leaderboard on held-out instances."""
 
 import json
 
@@ -20,7 +20,7 @@ from hindsched.instances import InputError, SelfCheckError
 from hindsched.online.coupled import OURS, POLICIES, run_policy
 
 
-def test_published_rows_are_what_the_policies_do(tmp_path) -> None:
+def test_published_rows_agree_with_the_policies(tmp_path) -> None:
     rows = read_rows_with_gaps("lookahead_runs")
     first = rows[(rows["m"] == 5) & (rows["wmin"] == 1) & (rows["scenario"] == 0) & (rows["trial"] == 0)]
     sources = experiment(ms=[5], wmins=[1], n_coms=first["n_com"].to_list(), scenarios=[0], trials=[0])
@@ -32,7 +32,7 @@ def test_published_rows_are_what_the_policies_do(tmp_path) -> None:
     assert (tmp_path / "runs.jsonl").read_bytes() == before
 
 
-def test_no_published_run_beats_the_optimum_and_every_point_is_there() -> None:
+def test_no_published_run_beats_the_optimum_and_no_point_is_missing() -> None:
     rows = read_rows_with_gaps("lookahead_runs").merge(
         known_optima()[[*POINT, "status", "makespan"]], on=POINT, how="left"
     )
@@ -45,15 +45,15 @@ def test_no_published_run_beats_the_optimum_and_every_point_is_there() -> None:
 
 @pytest.fixture(scope="module")
 def printed() -> pd.DataFrame:
-    """The runs of the paper's heuristics."""
+    """Return the runs of the paper's heuristics."""
     return Published()._of["printed"]
 
 
 def test_numbers_of_the_page_are_those_of_the_bare_rows(printed) -> None:
-    """Count again with nothing but the two files."""
+    """The test computes them directly from the two files."""
     rows = read_rows_with_gaps("lookahead_runs").merge(known_optima()[[*POINT, "makespan"]], on=POINT)
     ratio = (rows["roll"] / rows["makespan"]).astype(float).fillna(float("inf"))
-    least = (rows["roll"].fillna(1_000_000) / rows["makespan"]).astype(float)  # who has not finished took all slots
+    least = (rows["roll"].fillna(1_000_000) / rows["makespan"]).astype(float)  # an unfinished run counts with all slots
     page = LookaheadPage(lambda: printed)
     ends = [f"{values.median():.2f}" for values in (least, ratio)]
     assert page.ratio("roll", "median") == "–".join(dict.fromkeys(ends))  # noqa: RUF001
@@ -72,8 +72,8 @@ def test_numbers_of_the_page_are_those_of_the_bare_rows(printed) -> None:
         page.by("seed")
 
 
-def test_the_page_tells_how_much_was_run_and_judges_only_what_intervals_allow(printed, monkeypatch) -> None:
-    """A campaign that got as far as the second trial, of policies that are E-IE and twice as slow."""
+def test_the_page_reports_its_runs_and_judges_by_intervals_only(printed, monkeypatch) -> None:
+    """The campaign ends with the second trial; its policies are E-IE and one that is twice as slow."""
     best = printed[(printed["policy"] == "E-IE") & (printed["trial"] <= 1)]
     known = known_optima()
     mine = best.merge(known.loc[known["status"] != "infeasible", POINT], on=POINT)[[*POINT, "value"]].astype("Int64")
@@ -115,8 +115,8 @@ def test_on_the_whole_experiment_an_aim_is_met_or_not(printed, monkeypatch, step
     assert median.endswith("]: open")
 
 
-def test_only_made_stops_at_the_first_that_is_missing(tmp_path) -> None:
-    """What was made later in the order is left out, since those before it may be missing for how long they take."""
+def test_only_made_stops_at_the_first_missing_row(tmp_path) -> None:
+    """Later rows are left out, since the missing ones before them may be those that take long."""
     sources = experiment(ms=[5], wmins=[1], n_coms=[20], scenarios=[0], trials=[0, 1, 2])
     run_lookahead([sources[0], sources[2]], tmp_path, policies=["hot"])
     assert run_lookahead(sources, tmp_path, policies=["hot"], only_made=True)[0]["trial"].to_list() == [0]
@@ -137,7 +137,7 @@ def test_the_board_ranks_by_the_median() -> None:
         leaderboard.board({"hot": optimum})
 
 
-def test_held_out_rows_are_what_the_policies_do() -> None:
+def test_held_out_rows_agree_with_the_policies() -> None:
     known = known_runs()
     for place in (0, 2, 13):
         source = leaderboard.sources()[place]
@@ -158,7 +158,7 @@ class Mine:
 """
 
 
-def test_one_command_ranks_a_policy_of_ones_own(tmp_path, monkeypatch) -> None:
+def test_one_command_ranks_a_users_policy(tmp_path, monkeypatch) -> None:
     rows = known_runs().head(2)
     monkeypatch.setattr(leaderboard, "known_runs", lambda: rows)
     first_two = leaderboard.sources()[:2]

@@ -1,4 +1,4 @@
-"""The published optima: all there, bound to their instances, and confirmed on a sample."""
+"""The published optima are complete, belong to their instances, and are confirmed on a sample."""
 
 import pytest
 

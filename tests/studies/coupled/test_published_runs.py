@@ -1,4 +1,4 @@
-"""The runs published with the toolkit: whole, never better than the optimum, and made again where that is cheap."""
+"""The published runs are complete and never better than the optimum; a sample of cheap ones is repeated."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_no_run_is_better_than_the_published_optimum(runs):
     assert (finished["value"] >= finished["best"]).all()
 
 
-def test_runs_drawn_at_random_are_made_again(runs):
+def test_random_runs_are_repeated(runs):
     short = runs[runs["value"] <= 1000]
     drawn = short.sample(60, random_state=np.random.default_rng(7))
     for row in drawn.itertuples():

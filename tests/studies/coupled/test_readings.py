@@ -1,4 +1,4 @@
-"""Readings and seeds: rows that resume, metrics on what readings have in common, and the page made of them."""
+"""Readings and seeds: resumed rows, metrics on the runs that readings share, and the page."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def runs(folder: Path) -> pd.DataFrame:
     return study.read_runs(folder)
 
 
-def test_a_reading_runs_whom_it_changes(runs: pd.DataFrame) -> None:
+def test_a_reading_runs_the_policies_that_it_changes(runs: pd.DataFrame) -> None:
     counts = runs.groupby(["reading", "instance_seed", "m", "trial"])["policy"].nunique()
     assert set(counts["printed"]) == {17}
     assert set(counts["frozen"]) == set(counts["held-frozen"]) == {12}
@@ -49,14 +49,14 @@ def test_the_rows_are_the_runs(runs: pd.DataFrame) -> None:
             assert mine.set_index("policy")["makespan"][policy] == run.makespan
 
 
-def test_what_is_there_is_not_run_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_existing_rows_are_not_run_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = (folder / "runs.jsonl").read_bytes()
     monkeypatch.setattr(study, "_run", None)
     study.run_on(experiment(trials=[0, 1], **HERE), [READINGS["frozen"], READINGS["printed"]], folder)
     assert (folder / "runs.jsonl").read_bytes() == before
 
 
-def test_metrics_are_of_what_readings_have_in_common(runs: pd.DataFrame) -> None:
+def test_metrics_cover_the_runs_that_readings_share(runs: pd.DataFrame) -> None:
     metrics = study.metrics_of(runs)
     sizes = metrics.groupby(["reading", "seed", "sample", "table"])["instances"].unique().map(list).to_dict()
     common = {(name, 0, "common", table): [1] for name in ("printed", "frozen", "held-frozen") for table in ("I", "II")}
@@ -75,11 +75,11 @@ def test_an_instance_on_which_a_run_is_missing_is_left_out(runs: pd.DataFrame) -
     torn = runs.drop(runs.query("reading == 'frozen' and m == 5 and trial == 0 and policy == 'E-IE'").index)
     metrics = study.metrics_of(torn)
     assert metrics.query("reading == 'frozen' and table == 'I'")["instances"].unique().tolist() == [1]
-    random = runs.drop(runs.query("policy == 'RANDOM'").index)  # it may be missing: it takes most of the time
+    random = runs.drop(runs.query("policy == 'RANDOM'").index)  # it takes most of the time and may be missing
     assert study.metrics_of(random)["instances"].sum() == 16 / 17 * study.metrics_of(runs)["instances"].sum()
 
 
-def test_nobody_is_run_where_no_schedule_finishes(tmp_path: Path) -> None:
+def test_no_policy_is_run_where_no_schedule_finishes(tmp_path: Path) -> None:
     impossible = experiment(ms=[10], n_coms=[5], wmins=[10], scenarios=[6], trials=[3], slots=2000)
     study.run_on(impossible, [READINGS["frozen"]], tmp_path)
     runs = study.read_runs(tmp_path)
@@ -97,7 +97,7 @@ def test_the_published_runs_are_those_of_seed_0() -> None:
     assert len(impossible.drop_duplicates()) == 200
 
 
-def test_a_folder_without_runs_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_runs_is_reported(tmp_path: Path) -> None:
     (tmp_path / "runs.jsonl").write_text("")
     with pytest.raises(InputError, match=r"no runs, expected those of python -m docs.studies readings"):
         study.read_runs(tmp_path)

@@ -1,4 +1,4 @@
-"""Time and gaps against size: rows of the command as pages tell them."""
+"""Time and gaps by size: rows of the command and their tables on pages."""
 
 import json
 
@@ -43,7 +43,7 @@ def page(monkeypatch):
     return scale_page.ScalePage()
 
 
-def test_cells_tell_the_optimum_or_what_is_proven(page):
+def test_cells_have_the_optimum_or_the_bounds(page):
     lines = page.table().splitlines()
     assert "| 20 | 20 | 5 | 637 [0.0053] | none [0.02] |" in lines
     assert "| 500 | 20 | 5 | **100 to 130** | **at least 90** |" in lines
@@ -70,7 +70,7 @@ def test_longer_runs_count_other_instances_as_they_are(page):
     ]
 
 
-def test_a_gap_that_is_not_known_stays_among_the_others(page):
+def test_an_unknown_gap_stays_among_the_others(page):
     assert [page.number(what) for what in ("instances", "proven", "median", "most")] == ["4", "2"] + 2 * ["not known"]
     assert page.number("proven_by_p") == "2 at 20"
     with pytest.raises(InputError, match="expected one of"):
@@ -79,7 +79,7 @@ def test_a_gap_that_is_not_known_stays_among_the_others(page):
         page.number("most", "then")
 
 
-def test_threads_stand_beside_each_other(page):
+def test_numbers_of_threads_are_compared(page):
     header, _, line = page.by_threads().splitlines()
     assert header == "| p | m | n_com | wmin | 1 thread | 2 threads |"
     assert line == "| 500 | 20 | 5 | 1 | **100 to 125** (25.0 %) | 120 [42] |"
@@ -110,4 +110,4 @@ def test_the_command_keeps_the_table(tmp_path):
     assert [one["instance"] for one in rows] == table["instance"].tolist()
     assert [one["threads"] for one in rows] == table["threads"].tolist()
     assert table[["iterations", "threads"]].to_numpy().tolist()[:4] == [[1, 1], [1, 2], [2, 1], [2, 2]]
-    assert table["p"].isna().sum() == len(table) - 4  # spot zones, which nobody generated
+    assert table["p"].isna().sum() == len(table) - 4  # spot zones are not generated

@@ -1,4 +1,4 @@
-"""Solvers timed against each other: who is compared with whom, and what a stopped solve counts for."""
+"""Races of solvers: the pairs that are compared, and the weight of a stopped solve."""
 
 import json
 from dataclasses import replace
@@ -39,7 +39,7 @@ def test_instances_are_spread_over_all_points():
     assert len({source.name for source in more}) == 30
 
 
-def test_the_command_races_and_goes_on_where_it_was(tmp_path):
+def test_the_command_races_and_resumes(tmp_path):
     arguments = ["solvers", "--wmin", "1", "--n-com", "5", "--m", "5", "--iterations", "1,2", "--instances", "2"]
     arguments += ["--slots", "500", "--results", str(tmp_path), "--json"]
     first = CliRunner().invoke(studies, arguments, catch_exceptions=False).stdout

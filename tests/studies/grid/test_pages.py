@@ -9,7 +9,7 @@ from hindsched.instances.errors import InputError
 
 
 def test_numbers_of_the_grid_are_those_of_the_bare_rows(tmp_path):
-    """Count again with nothing but the file, and find a changed number."""
+    """The test computes them directly from the file, and finds a changed number."""
     runs = read_rows("grid_runs")
     rows = Published()
     mine = runs[(runs["part"] == "paper") & (runs["mix"] == "wide") & (runs["load"] == 0.95)]

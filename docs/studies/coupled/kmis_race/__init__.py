@@ -1,1 +1,1 @@
-"""The core search beside general solvers, a pattern miner and two C searches."""
+"""The core search compared with general solvers, a pattern miner and two C searches."""

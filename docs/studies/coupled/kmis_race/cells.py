@@ -72,7 +72,7 @@ class Cell:
 
     @property
     def identity(self) -> str:
-        """Return what the arrays depend on; a shape in two groups is measured once."""
+        """Return the parameters of the arrays; a shape in two groups is measured once."""
         return f"{self.p}|{self.slots}|{self.density}|{self.m}"
 
     def draw(self, seed: int) -> npt.NDArray[np.bool_]:

@@ -38,7 +38,7 @@ class ForesightPage:
         return {writer.__name__: writer for writer in (*tables, *numbers)}
 
     def files(self) -> dict[str, Picture]:
-        """Return the picture beside the page, by name."""
+        """Return the picture next to the pages, by name."""
         return {"foresight.svg": Picture(_map, lambda path: foresight.draw_map(_map(), path))}
 
     # ---- the map

@@ -66,14 +66,14 @@ class LookaheadPage:
         }
 
     def files(self) -> dict[str, Picture | DataFile]:
-        """Return the picture and the data file beside the page, by name."""
+        """Return the picture and the data file next to the pages, by name."""
         return {
             "lookahead.svg": Picture(self._shown, lambda path: _draw(self._shown(), path)),
             "lookahead_points.csv": DataFile(self.points),
         }
 
     def _shown(self) -> pd.DataFrame:
-        """Return the distributions of all policies, the least median first."""
+        """Return the distributions of all policies, by increasing median."""
         return in_median_order(distribution(self._ratios))
 
     @cached_property

@@ -32,11 +32,11 @@ class OnlineOptimaPage:
         return {writer.__name__: writer for writer in (*tables, *numbers)}
 
     def files(self) -> dict[str, Picture]:
-        """Return the picture beside the page, by name."""
+        """Return the picture next to the pages, by name."""
         return {"online_optima.svg": Picture(_ratios, lambda path: draw_ratios(_ratios(), path))}
 
     def online_optima(self) -> str:
-        """Return what is expected on each instance: of hindsight, charged, on-line at the best, and of each policy."""
+        """Return the expected values on each instance: hindsight, charged, on-line optimum, and each policy."""
         policies = [name for name in dict.fromkeys(_optima()["player"]) if name not in _KNOWN]
         headings = ["p", "m", "draw", "hindsight", "charged bound", "on-line optimum", "price", *policies]
         rows = []
@@ -78,7 +78,7 @@ class OnlineOptimaPage:
         return f"{_end(mine['fault'], end):.2f}"
 
     def charged_gain(self, end: str) -> str:
-        """Return by how much the charged bound exceeds hindsight, at least or at most."""
+        """Return the least or largest amount by which the charged bound exceeds hindsight."""
         frame = _optima()
         gain = _end(frame.loc[frame["player"] == _CHARGED, "ratio"], end) - 1
         return f"{gain:.1%}".replace("-", MINUS)
@@ -94,7 +94,7 @@ class OnlineOptimaPage:
         return text_table(["n_com", "wmin", "instances", "least", "median", "most"], rows)
 
     def prefetch_gap(self) -> str:
-        """Return by how much the free-prefetch bound is below the optimum in the median."""
+        """Return the median gap of the free-prefetch bound to the optimum."""
         frame = _prefetch()
         return f"{1 - float((frame['bound'] / frame['optimum']).median()):.0%}"
 

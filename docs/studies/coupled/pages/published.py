@@ -77,7 +77,7 @@ class Published:
         return (ReadingsPage(), lookahead, *experiments)
 
     def pictures(self) -> dict[str, Picture | DataFile]:
-        """Return the pictures and data files beside the pages, by name."""
+        """Return the pictures and data files next to the pages, by name."""
         return {
             "figure2.svg": Picture(self._diff_by_wmin, lambda path: reproduction.draw_figure_2(self._of, path)),
             "ratios.svg": Picture(self._heuristics, lambda path: _draw_ranges(self._heuristics(), path)),

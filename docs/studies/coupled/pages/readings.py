@@ -46,7 +46,7 @@ class ReadingsPage:
         return {writer.__name__: writer for writer in (*tables, *numbers)}
 
     def files(self) -> dict[str, DataFile]:
-        """Return the data files beside the page, by name."""
+        """Return the data files next to the pages, by name."""
         return {
             "readings_closeness.csv": DataFile(lambda: self._closeness),
             "readings_diff.csv": DataFile(self.diff_by_reading),
@@ -97,7 +97,7 @@ class ReadingsPage:
     # ---- tables
 
     def readings(self) -> str:
-        """Return what each reading is."""
+        """Return a description of each reading."""
         return text_table(
             ["reading", "what it is"], [[f"`{name}`", READINGS[name].description] for name in self._names()]
         )

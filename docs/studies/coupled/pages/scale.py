@@ -41,7 +41,7 @@ class ScalePage:
         }
 
     def files(self) -> dict[str, Picture | DataFile]:
-        """Return the pictures and data files beside the page, by name."""
+        """Return the pictures and data files next to the pages, by name."""
         return {
             "scale.svg": Picture(
                 lambda: read_rows("coupled_scale"), lambda path: draw_scale(_rows("coupled_scale"), path)
@@ -54,7 +54,7 @@ class ScalePage:
         }
 
     def table(self) -> str:
-        """Return optima and times, or what is proven, by p, m, n_com and wmin."""
+        """Return optima and times, or bounds, by p, m, n_com and wmin."""
         rows = [row for row in _rows("coupled_scale") if row["p"] is not None]
         wmins = sorted({row["wmin"] for row in rows})
         lines: dict[tuple[int, ...], list[str]] = {}
@@ -81,12 +81,12 @@ class ScalePage:
         return pd.DataFrame(rows)
 
     def real(self) -> str:
-        """Return optima and times, or what is proven, on real traces."""
+        """Return optima and times, or bounds, on real traces."""
         rows = [[row["instance"], _cell(row)] for row in _rows("coupled_scale") if row["p"] is None]
         return text_table(["instance", "optimum"], rows)
 
     def by_threads(self) -> str:
-        """Return optima and times, or what is proven and the gap, by how many threads the solver may use."""
+        """Return optima and times, or the bounds and the gap, by the number of threads."""
         rows = _rows("coupled_scale_threads")
         lines: dict[tuple[int, ...], list[str]] = {}
         for row in rows:
@@ -137,7 +137,7 @@ def _gap(row: _Row) -> float | None:
 
 
 def _cell(row: _Row) -> str:
-    """Return an optimum and the seconds, or what is proven."""
+    """Return an optimum and the seconds, or the bounds."""
     if row["status"] not in PROVEN:
         return f"**{_span(row)}**"
     return f"{_span(row)} [{row['seconds']:.2g}]"

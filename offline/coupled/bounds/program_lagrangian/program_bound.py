@@ -104,7 +104,7 @@ class ProgramLagrangianBound:
         """Refute larger and larger horizons of the node with the least bound; yield the effort of each step."""
         given = self._parameters
         while (node := self._pool.least()).bound < self._limit:
-            # The root's multipliers move from its own bound upwards until it is stuck, whatever others have proven.
+            # The root's multipliers move from its own bound until it is stuck; bounds of others do not count.
             if node is not self._root or node.state.is_stuck:
                 node.bound = max(node.bound, self.bound)
             horizon = max(node.bound, min(node.bound + node.stride, self._limit - 1))

@@ -51,7 +51,7 @@ class ProgramLagrangianParameters:
     multiples
         Factors of the multipliers that are tried. All prove the same, but a larger one favours earlier ends.
     first_halvings, max_halvings
-        Halvings of boxes of arcs for a node: at first, and at most. More give larger distances and take longer.
+        Initial and largest number of halvings of boxes of arcs for a node. More give larger distances and take longer.
     usage_weight
         Least weight of the last path in the statistics of periods.
     max_stretch
@@ -110,7 +110,7 @@ class PathStatistics:
         """Return the later use of each worker's period, by slot and worker; None before there is a path.
 
         Paths are shorter than schedules: their ends are stretched to those of a schedule that ends before slot ``end``,
-        by ``max_stretch`` at most.
+        by a factor of at most ``max_stretch``.
         """
         tables = self._tables
         if tables is None or not self._paths:
@@ -197,7 +197,7 @@ def raise_bound(
     statistics
         Counts the paths found.
     limit
-        Returns the least makespan that is of no interest.
+        Returns the least makespan that need not be refuted.
     """
     state, given = node.state, node.state.parameters
     before = node.bound

@@ -121,7 +121,7 @@ class SlotGraph:
     Parameters
     ----------
     tables
-        Of the horizon's slots at least.
+        Tables of at least the horizon's slots.
     iterations
         K.
     horizon

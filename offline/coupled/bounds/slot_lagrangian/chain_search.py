@@ -158,7 +158,7 @@ def _extend(
         if problem.n_com * (c - s) < problem.m * problem.t_data:
             break
         scratch.effort[SPENT] += 1 + problem.p // 16
-        # The cost without members, then with the cheapest ones whatever W is, and then with those of the best W.
+        # The cost without members, then with the cheapest ones of any W, and then with those of the best W.
         base = labels.cost[i] - max_programs(arrays, mode, s, c) * multipliers.program_value[c]
         if base >= limit:
             continue

@@ -192,7 +192,7 @@ def subtract_use(
 
 @kernel
 def set_merits(table: Table, problem: Problem, multipliers: SlotMultipliers, end: int, merit: Reals) -> None:
-    """Fill ``merit[t, q]`` with how often a chain used worker q from slot t on, until its next DOWN or slot `end`."""
+    """Fill ``merit[t, q]`` with the uses of worker q by chains from slot t until its next DOWN or slot `end`."""
     for q in range(problem.p):
         for t in range(merit.shape[0]):
             merit[t, q] = 0.0

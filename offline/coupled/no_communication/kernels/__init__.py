@@ -1,1 +1,1 @@
-"""Compiled kernels of the search for teams, beside those of `hindsched.offline.kmis`."""
+"""Compiled kernels of the search for teams; `hindsched.offline.kmis` has others."""

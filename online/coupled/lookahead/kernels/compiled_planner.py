@@ -21,7 +21,7 @@ from hindsched.online.coupled.visible import Problem
 
 __all__ = ["LEAST_EXPECTED", "PlannerArrays", "planner_arrays", "run_kernel", "slots_per_iteration"]
 
-#: Number of expected iterations of a pilot run at least; smaller expectations are unreliable.
+#: Least number of expected iterations of a pilot run; smaller expectations are unreliable.
 LEAST_EXPECTED = 1e-3
 #: Number of slots that are drawn at first.
 _BLOCK = 512

@@ -21,7 +21,7 @@ __all__ = ["improve"]
 
 @kernel
 def improve(context: PlannerContext, run_state: RunState, tasks: Ints, cost: float, value: float) -> float:
-    """Move one task, or all tasks, of a member to another worker, the best move first, while J decreases.
+    """Move one task, or all tasks, of a member to another worker, best move first, while J decreases.
 
     ``tasks``, of cost ``cost``, is changed in place; return its new J.
     """

@@ -19,7 +19,7 @@ def tiny(seed: int) -> Instance:
 
 
 def is_relaxed_iteration(instance: Instance, start: int, computing: tuple[int, ...], tasks: tuple[int, ...]) -> bool:
-    """Whether tasks can be computed in exactly these slots, with free prefetching; by the definition."""
+    """Return whether tasks can be computed in exactly these slots with free prefetching, by the definition."""
     first, last = computing[0], computing[-1]
     room = sum(min(instance.channels, int((instance.states[:, t] == UP).sum())) for t in range(start, first))
     if room < instance.tasks * instance.t_data:
@@ -40,7 +40,7 @@ def is_relaxed_iteration(instance: Instance, start: int, computing: tuple[int, .
 
 
 def earliest_end(instance: Instance, start: int) -> int | None:
-    """F(start), by trying every configuration and, from each first slot on, the first W slots that suit all members."""
+    """Return F(start): try all configurations and, from each first slot on, the first W slots that suit all members."""
     ends = []
     for tasks in product(*(range(cap + 1) for cap in instance.capacities)):
         if sum(tasks) != instance.tasks:
@@ -54,7 +54,7 @@ def earliest_end(instance: Instance, start: int) -> int | None:
     return min(ends, default=None)
 
 
-def test_the_bound_is_what_it_says() -> None:
+def test_the_bound_follows_its_definition() -> None:
     ends = 0
     for seed in range(150):
         instance = tiny(seed)

@@ -75,7 +75,7 @@ def test_there_is_a_schedule_or_none(block, stand_by):
 
 
 def test_compute_starts_between_a_start_and_an_end():
-    """Latest compute starts drawn at random: schedules found keep them; if there is none, the optimal one does not."""
+    """With random latest compute starts, a schedule found keeps them; if none is found, the optimal one breaks them."""
     answers = []
     for number in range(60):
         instance = small_instance(number, seed=9)

@@ -20,7 +20,7 @@ P, SLOTS = 4, 18
 
 
 def first_finish(instance, threshold, t: int, floor: int = 0) -> int:
-    """F(t), end by end; the first from slot ``floor`` on."""
+    """Return F(t), the first possible end from slot ``floor`` on; each end is tried."""
     for e in range(max(t, floor - 1), SLOTS):
         plain = Iteration(instance, t, e, set(), SLOTS)
         if next(plain.teams(threshold(t), is_free=True), None) is not None:
@@ -77,7 +77,7 @@ def test_slots_before_a_floor_are_no_ends():
     assert raised > 20
 
 
-def test_what_is_known_is_kept_when_there_is_room_for_more():
+def test_known_slots_are_kept_when_the_table_grows():
     old = make_prefetch(5)
     old.finish[3], old.most[2], old.scan[:] = 7, 4, (3, 6)
     new = grow_prefetch(old, 9)

@@ -159,7 +159,7 @@ def test_reduced_cost_fixing_keeps_an_optimal_schedule(block):
 def test_never_above_the_optimum_and_schedules_never_below(block):
     met = found = 0
     for number in range(30 * block, 30 * block + 30):
-        # Horizons grow step by step, or the largest one of interest is tried at once.
+        # Horizons grow step by step, or the largest one is tried at once.
         parameters = PricedLabelParameters(last_gap_divisor=(64, 1)[number // 4 % 2])
         instance = small_instance(number, seed=8)
         answer = offline_coupled.solve(instance, solver="native")
@@ -258,7 +258,7 @@ def bounds_of(
 
 
 def test_multipliers_move_while_they_improve(monkeypatch):
-    """A patience of 1 ends the evaluations without progress only."""
+    """A patience of 1 ends evaluations only if they make no progress."""
     searches = []
     find_path = PricedLabelSearch.find_path
     note = lambda self, multipliers: searches.append(self) or find_path(self, multipliers)  # noqa: E731
@@ -275,7 +275,7 @@ def test_multipliers_move_while_they_improve(monkeypatch):
 
 
 def test_no_node_is_beyond_its_window():
-    """Windows differ in length and the arrays do not: what lies beyond the shorter ones is no arc."""
+    """Windows differ in length and the arrays do not: entries beyond the shorter windows are not arcs."""
     early, late = np.array([0, 4, 9]), np.array([0, 5, 30])
     graph = make_relaxed_graph(early, late, 2, make_arc_arrays(2, 22, 2, make_feasible_team_cache(2)))
     columns = np.arange(22)
@@ -300,7 +300,7 @@ def test_the_limit_of_arcs_rises_each_time_that_it_is_exceeded():
 
 
 def test_small_nodes_are_solved_ahead_of_their_bounds(monkeypatch):
-    """For several slots at once, since steps of one slot are many where multipliers refute nothing."""
+    """CP-SAT solves them for several slots at once: steps of one slot are many where multipliers refute nothing."""
     refuted = []
     solve_node = node_cpsat.solve_node
 

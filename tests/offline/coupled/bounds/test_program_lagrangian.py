@@ -84,7 +84,7 @@ def test_kernels_and_twin_agree_on_branch_nodes(block):
 
 
 def test_no_iteration_ends_before_arcs_allow_it():
-    """In schedules of least makespan, and in those of most iterations."""
+    """This holds in schedules of least makespan and in schedules of most iterations."""
     later = 0
     for number in range(80):
         instance = small_instance(number, seed=5)
@@ -225,7 +225,7 @@ def test_a_certificate_survives_its_file(tmp_path):
     assert is_made_for(instance, certificate)
 
 
-def test_what_breaks_a_rule_is_refused_by_its_name():
+def test_a_broken_rule_is_reported_by_its_name():
     refused = set()
     for number in CASES:
         instance, certificate = proven(number)
@@ -344,7 +344,7 @@ def test_merits_are_the_later_use_of_a_period_in_paths():
     assert num_positive > 20
 
 
-#: An instance with long pauses, so that boxes shrink to starts after them, and hardly any halving of boxes.
+#: An instance with long pauses, so that boxes shrink to starts after them and are hardly halved.
 _PAUSES = """
 import numpy as np
 from hindsched.instances.coupled import Instance
@@ -372,7 +372,7 @@ print(bound.bound)
 
 
 def test_no_kernel_looks_beyond_an_array():
-    """Interpreted, where that is an error: after slots without a start, a box may start after its compute starts."""
+    """Interpreted kernels raise errors there: after slots without a start, a box may start after its compute starts."""
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     script = [sys.executable, "-c", _PAUSES]
     done = subprocess.run(script, check=False, env=environment, capture_output=True, text=True)

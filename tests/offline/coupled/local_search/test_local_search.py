@@ -32,12 +32,12 @@ from hindsched.offline.results import Status
 
 
 def narrow(number: int, *, p: int = 12, iterations: int = 4) -> Instance:
-    """A random instance whose channel binds, with a known optimum within reach of a beam."""
+    """Return a random instance whose channel binds, with a known optimum that a beam can reach."""
     return paper(m=6, n_com=2, wmin=1, scenario=0, trial=number, slots=3_000, p=p, iterations=iterations)
 
 
 def started(instance: Instance, mode: int = STAND_BY, width: int = 1) -> tuple[Workspace, Incumbent]:
-    """A workspace with the schedule of a beam as incumbent."""
+    """Return a workspace with the schedule of a beam as incumbent."""
     workspace = Workspace(instance, Limits())
     incumbent = Incumbent(workspace, instance.iterations)
     Beam(workspace, mode, instance.iterations, width).work(incumbent)
@@ -45,7 +45,7 @@ def started(instance: Instance, mode: int = STAND_BY, width: int = 1) -> tuple[W
 
 
 def state_of(local_search: LocalSearch, windows: object) -> State:
-    """The state of an annealing run as a plain state."""
+    """Return the state of an annealing run as a plain state."""
     works = local_search.problem.work
     return State(
         tuple(
@@ -57,7 +57,7 @@ def state_of(local_search: LocalSearch, windows: object) -> State:
 
 
 def at_temperature(local_search: LocalSearch, temperature: float, moves: int) -> AnnealingSettings:
-    """The settings of a run of so many moves at a constant temperature."""
+    """Return the settings of a run of this many moves at a constant temperature."""
     parameters = LocalSearchParameters(moves=moves, initial_temperature=temperature, final_temperature=temperature)
     return local_search._settings._replace(parameters=parameters)
 

@@ -29,7 +29,7 @@ GENERAL = Instance.from_letters(
 
 
 def value_of_proto(path: Path) -> int:
-    """The optimum of CP-SAT's model in a file."""
+    """Return the optimum of CP-SAT's model in a file."""
     proto = cp_model_pb2.CpModelProto()
     if path.suffix == ".pb":
         proto.ParseFromString(path.read_bytes())
@@ -43,7 +43,7 @@ def value_of_proto(path: Path) -> int:
 
 
 def value_in(path: Path) -> int:
-    """The optimum of the model in a file, as a makespan."""
+    """Return the optimum of the model in a file, as a makespan."""
     if path.suffix == ".mps":
         _, program = pulp.LpProblem.fromMPS(str(path))
         assert run(program, "highs", Limits(), None).is_proven
@@ -114,7 +114,7 @@ def test_an_lp_file_can_be_read_by_a_person(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("instance", [SIMPLE, GENERAL])
-def test_what_cannot_be_written_leaves_nothing(
+def test_a_failed_export_leaves_no_file(
     instance: Instance, name: str, solver: str, complaint: str, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match=complaint):
@@ -156,7 +156,7 @@ def test_the_command_writes_the_model_and_solves(tmp_path: Path, capsys: pytest.
 @pytest.mark.parametrize(
     "arguments", [["{file}", "{file}"], ["{file}", "--objective", "iterations"], ["{file}", "--solver", "brute"]]
 )
-def test_the_command_refuses_what_it_cannot_write(arguments: list[str], tmp_path: Path) -> None:
+def test_the_command_refuses_unwritable_models(arguments: list[str], tmp_path: Path) -> None:
     file, model = tmp_path / "simple.json", tmp_path / "model.lp"
     write(SIMPLE, file)
     given = [argument.format(file=file) for argument in arguments]

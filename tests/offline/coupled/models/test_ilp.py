@@ -92,7 +92,7 @@ def test_programs_respect_stand_by(run: str, monkeypatch: pytest.MonkeyPatch) ->
     without_help(monkeypatch)
     # a program in advance is worth a slot
     first = Instance.from_letters(["uuuddd", "uuruuu"], w=[1, 1], tasks=1, iterations=2, t_prog=2)
-    # and the computation may have to wait for it
+    # and the computation may have to wait for the program
     second = Instance.from_letters(["uuuuuuddd", "rruurruuu"], w=[2, 1], tasks=1, iterations=3, t_prog=2, n_com=1)
     for instance, with_it, without in ((first, 4, 5), (second, 8, 9)):
         assert value(run, instance, Objective.MAKESPAN) == with_it
@@ -109,7 +109,7 @@ def test_an_instance_of_the_size_in_the_paper(run: str, objective: Objective) ->
 
 @pytest.mark.parametrize("run", RUNS)
 def test_infeasible_is_proven_by_the_program(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # each worker alone has time enough, so the bound says 5; one channel cannot serve both before they go
+    # Each worker alone has enough time, so the bound is 5. One channel cannot serve both before they leave.
     instance = Instance.from_letters(["uuuud", "uuuud"], w=[1, 1], mu=[1, 1], tasks=2, t_prog=2, n_com=1)
     assert offline_coupled.free_prefetch_bound(instance, "makespan") is not None
     result = RUNS[run](instance, Objective.MAKESPAN, True, Limits())
@@ -131,10 +131,8 @@ def test_a_time_limit_leaves_valid_bounds(run: str, objective: Objective, limit_
 
 @pytest.mark.parametrize("has_solution", [True, False])
 @pytest.mark.parametrize("bound", [None, 30.2, 1e-7])
-def test_what_an_unproven_answer_means(
-    has_solution: bool, bound: float | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A solver that stops at once, with or without a solution, and with or without a bound on the last end."""
+def test_bounds_of_an_unproven_answer(has_solution: bool, bound: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Solvers that stop at once, with or without a solution, and with or without a bound on the last end."""
     solve = ilp_solver.run
 
     def stopped(*args: object) -> Claim:
@@ -149,7 +147,7 @@ def test_what_an_unproven_answer_means(
     monkeypatch.setattr(horizons, "_FIRST_STEP", best + 2 - cheap)  # the first horizon has the optimum
     monkeypatch.setattr(ilp_solver, "run", stopped)
     result = ilp_solver.solve_by_highs(PAPER, Objective.MAKESPAN, True, Limits())
-    assert result.bound == (best if bound == 30.2 else cheap)  # no end before slot 31, so 32 slots at least
+    assert result.bound == (best if bound == 30.2 else cheap)  # no end before slot 31: at least 32 slots
     assert result.value == (best if has_solution else None)
     proven = Status.OPTIMAL if bound == 30.2 else Status.FEASIBLE
     assert result.status is (proven if has_solution else Status.UNKNOWN)
@@ -190,6 +188,6 @@ def test_the_written_program_has_the_same_optimum(suffix: str, tmp_path: Path) -
         ("missing/program.lp", 33, "cannot be written"),
     ],
 )
-def test_what_cannot_be_written(name: str, horizon: int | None, complaint: str, tmp_path: Path) -> None:
+def test_unwritable_programs_are_refused(name: str, horizon: int | None, complaint: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=complaint):
         ilp_solver.write_program(PAPER, tmp_path / name, horizon=horizon)

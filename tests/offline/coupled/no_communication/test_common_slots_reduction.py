@@ -23,7 +23,7 @@ def ends(instance: Instance) -> list[int]:
 
     @cache
     def fits(start: int, stop: int) -> bool:
-        """Whether a team computes in its first slot ``start`` and its last slot ``stop`` - 1."""
+        """Return whether a team computes in its first slot ``start`` and its last slot ``stop`` - 1."""
         for members in range(1, 2**p):
             chosen = [q for q in range(p) if members >> q & 1]
             window = rows[chosen, start:stop]

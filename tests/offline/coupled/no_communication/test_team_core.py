@@ -1,4 +1,4 @@
-"""The back end ``core``: every aim, with and without DOWN, with equal and unequal workers."""
+"""The back end ``core`` with all aims, with and without DOWN, with equal and unequal workers."""
 
 import subprocess
 import sys
@@ -72,7 +72,7 @@ def test_a_stopped_search_claims_no_more_than_is_true(
             assert sign * found.value <= sign * best.value <= sign * found.bound
 
 
-def test_of_workers_that_come_back_together_the_first_leads() -> None:
+def test_the_first_of_workers_that_return_together_leads() -> None:
     problem = CommonSlots.of_rows(["d111", "d110", "1111"], tasks=2, aim=Aim.WIDEST)
     subproblems = [start.subproblem() for start in subproblem_starts(problem)]
     assert [(subproblem.leader, subproblem.workers.tolist()) for subproblem in subproblems] == [

@@ -1,4 +1,4 @@
-"""Rule R3 as a flow, against scipy's maximum flow over workers and slots; task counts against all of them."""
+"""Rule R3 as a flow, against scipy's maximum flow over workers and slots; task counts against enumeration."""
 
 from itertools import product
 
@@ -26,7 +26,7 @@ P, SLOTS = 6, 14
 
 
 def most_units(is_up, workers, first, need, n_com, s, c) -> int:
-    """The largest number of units that can be sent: source - participant - slot - sink."""
+    """Return the largest number of units that can be sent: source - participant - slot - sink."""
     n, sink = len(workers), 1 + len(workers) + c - s
     capacity = np.zeros((sink + 1, sink + 1), np.int32)
     for j in range(n):
@@ -66,7 +66,7 @@ class Case:
 
 
 @pytest.mark.parametrize("block", range(5))
-def test_everything_can_be_sent_if_a_maximum_flow_says_so(block):
+def test_everything_can_be_sent_if_a_maximum_flow_does(block):
     replies = []
     for seed in range(200 * block, 200 * block + 200):
         case = Case(seed)
@@ -107,15 +107,15 @@ def test_task_counts_are_found_if_there_are_any(t_data):
         draw, parts, n = case.draw, case.parts, case.n
         size = int(draw.integers(1, min(n, 3), endpoint=True))
         parts.program[:n] = draw.integers(0, 3, size=n)
-        for j in range(size):  # what it could take alone
+        for j in range(size):  # the most tasks that it could hold alone
             slots = case.is_up[parts.worker[j], parts.receive_from[j] : case.c].sum() - parts.program[j]
             cap = int(draw.integers(1, 5, endpoint=True))
             parts.most[j] = 0 if slots < 0 else cap if t_data == 0 else min(cap, slots // t_data)
-        for j in range(size, n):  # only those are on stand-by that could have the program alone
+        for j in range(size, n):  # only workers that could have the program alone are on stand-by
             slots = case.is_up[parts.worker[j], parts.receive_from[j] : case.c].sum()
             parts.program[j] = min(parts.program[j], slots)
         if (parts.most[:size] < 1).any():
-            continue  # the enumeration of member sets makes no such question
+            continue  # the enumeration of teams never has this case
         m = int(draw.integers(size, parts.most[:size].sum(), endpoint=True))
         ones = np.ones(P, np.int64)
         problem = make_problem(ones, m * ones, m, case.n_com, 2, t_data)

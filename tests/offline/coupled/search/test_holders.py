@@ -15,7 +15,7 @@ P, SLOTS = 4, 13
 
 
 def some_iteration(seed: int) -> Iteration:
-    """A random iteration, of few workers and tasks, in which channels tend to be scarce."""
+    """Return a random iteration with few workers and tasks, in which channels tend to be scarce."""
     draw = np.random.default_rng(seed)
     instance = small(seed, p=P, slots=SLOTS, tasks=1 + seed % 3, up=draw.uniform(0.75, 1.0), down=0.0)
     states = instance.states.copy()
@@ -30,7 +30,7 @@ def some_iteration(seed: int) -> Iteration:
 
 
 def expanded(plain: Iteration, mode: int, *, last: bool = False, effort: int = NEVER):
-    """The workspace after `expand`, whether its sets are complete, and the sets."""
+    """Return the workspace after `expand`, whether its sets are complete, and the sets."""
     workspace = whole(plain.instance)
     table, problem, scratch = workspace.arrays
     prepare(table, problem, scratch.needs, plain.s, plain.e, words_of(plain.held, workspace), plain.horizon)
@@ -41,7 +41,7 @@ def expanded(plain: Iteration, mode: int, *, last: bool = False, effort: int = N
 
 
 def up_to_names(held, symmetry) -> tuple:
-    """A set whose symmetric workers are counted, not named."""
+    """Return a set in which symmetric workers are counted, not named."""
     classes = sorted({int(x) for x in symmetry if x >= 0})
     named = frozenset(q for q in held if symmetry[q] < 0)
     return named, tuple(sum(symmetry[q] == x for q in held) for x in classes)

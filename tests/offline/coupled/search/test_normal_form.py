@@ -17,7 +17,7 @@ P, SLOTS = 5, 16
 
 
 def some_iteration(seed: int) -> Iteration:
-    """A random iteration of a random instance."""
+    """Return a random iteration of a random instance."""
     draw = np.random.default_rng(seed)
     instance = small(seed, p=P, slots=SLOTS, tasks=1 + seed % 3, up=draw.uniform(0.6, 1.0), down=0.0)
     states = instance.states.copy()
@@ -58,7 +58,7 @@ def test_a_program_is_useful_if_a_task_can_still_be_computed():
     assert 100 < sum(replies) < len(replies) - 100
 
 
-def test_what_the_channel_can_send():
+def test_programs_that_the_channel_can_send():
     draw = np.random.default_rng(1)
     for _ in range(300):
         m, n_com, t_prog, t_data, s = (int(x) for x in draw.integers([1, 1, 1, 0, 0], [6, 4, 5, 4, 9]))
@@ -68,7 +68,7 @@ def test_what_the_channel_can_send():
         enough = min(c for c in units if units[c] >= m * t_data)
         assert last_before_data(problem, s) == enough - 1
         c = s + int(draw.integers(0, 20)) + enough - s
-        # Each is sent to a worker of its own, whole, a unit a slot.
+        # Each is sent completely to a different worker, one unit per slot.
         workers = problem.p if t_prog <= c - s else 0
         most = max(k for k in range(workers + 1) if k * t_prog + m * t_data <= units[c])
         assert programs_sent(problem, s, c) == most
@@ -76,7 +76,7 @@ def test_what_the_channel_can_send():
 
 
 def enumerate_sets(workspace, plain: Iteration, mode: int, threshold: int) -> list:
-    """All teams that `next_team` returns."""
+    """Return all teams of `next_team`."""
     found = []
     while True:
         c = next_team(workspace.arrays, mode, plain.e, threshold)

@@ -26,7 +26,7 @@ from hindsched.offline.results import Status
 
 
 def stopped(instance: Instance, looks: int, first_round: int) -> Portfolio:
-    """A portfolio that stops at the n-th check of the clock."""
+    """Return a portfolio that stops at the n-th check of the clock."""
     parameters = PortfolioParameters(first_round=first_round)
     portfolio = Portfolio(instance, Limits(), parameters=parameters)
     left = iter(range(looks))
@@ -53,7 +53,7 @@ def test_in_rounds_the_answer_is_the_same(block):
 
 
 def test_the_exact_search_has_a_long_turn_before_bounds_and_local_search():
-    """It needs only a schedule to compare with: 0.2 s, where a round of the bounds takes some seconds."""
+    """It needs only an incumbent and takes 0.2 s, while a round of the bounds takes some seconds."""
     instance = paper(m=5, n_com=20, wmin=1, scenario=2, trial=2, slots=1_000_000)
     result = Portfolio(instance, Limits()).solve(Objective.MAKESPAN, stand_by=False)
     assert (result.status, result.value) == (Status.OPTIMAL, 105)
@@ -76,7 +76,7 @@ def test_a_beam_survives_the_growth_of_its_tables():
 
 
 def test_a_beam_finds_the_only_end_of_a_long_iteration() -> None:
-    """Programs take two slots of the channel and the computation 100: together all UP slots."""
+    """Programs take two slots of the channel and the computation 100, which are all UP slots."""
     instance = Instance.from_letters(["u" * 102 + "r" * 98] * 2, w=[100, 100], tasks=2, n_com=1, t_prog=1, mu=[1, 1])
     workspace = Workspace(instance, Limits())
     incumbent = Incumbent(workspace, 1)
@@ -85,7 +85,7 @@ def test_a_beam_finds_the_only_end_of_a_long_iteration() -> None:
 
 
 def test_beams_do_not_grow_without_end(monkeypatch) -> None:
-    """Each is twice as wide as the last while it takes little effort, up to the limit of the parameters."""
+    """Each beam is twice as wide as the last while it takes little effort, up to the limit of the parameters."""
     widths = []
     monkeypatch.setattr(beam, "Beam", lambda *given: widths.append(given[3]) or Beam(*given))
     workspace = Workspace(general_instance(1, seed=6), Limits())

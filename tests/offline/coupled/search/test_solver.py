@@ -126,7 +126,7 @@ def test_more_workers_than_bits_in_a_word():
 
 @pytest.mark.parametrize("limits", [{"time_limit_s": 0.05}, {"memory_limit_mb": 0.3}])
 @pytest.mark.parametrize("objective", ["makespan", "iterations"])
-def test_a_stopped_search_is_honest(limits, objective):
+def test_a_stopped_search_has_valid_bounds(limits, objective):
     warm_up()
     instance = paper(m=20, n_com=5, wmin=1, scenario=0, trial=0, slots=20_000, p=100, iterations=10)
     result = offline.solve(instance, objective, solver="native", **limits)

@@ -1,4 +1,4 @@
-"""Distances of one level of the slot graph: branch and bound over boxes of arcs, best box first.
+"""Distances of one level of the slot graph: best-first branch and bound over boxes of arcs.
 
 A *box* of arcs to a node (k, e + 1) is a range of compute starts c, of iteration starts s and of W. Its cost is that of
 a relaxation with the task counts, programs and old programs of its loosest arc, so it bounds the cost of every arc

@@ -81,6 +81,6 @@ def find_shortest_spans(facts: InstanceFacts, first: int, stop: int) -> None:
 
 @kernel
 def programs_sent(facts: InstanceFacts, slots: int) -> int:
-    """Return how many programs fit beside the data into this many slots (g); negative where the data do not fit."""
+    """Return how many programs fit into this many slots with the data (g); negative where the data do not fit."""
     p, m, n_com, t_prog, t_data = facts.numbers
     return int(min(p, (n_com * slots - m * t_data) // t_prog)) if slots >= t_prog else 0
