@@ -1,4 +1,4 @@
-"""A sample of the stored answers is still given. `make answers` checks all of them."""
+"""A sample of the answers equals the stored ones. `make answers` checks all of them."""
 
 from __future__ import annotations
 

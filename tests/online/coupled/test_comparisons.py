@@ -95,7 +95,7 @@ def test_a_candidate_ignores_the_data_of_its_workers() -> None:
 
 
 def test_the_value_kept_is_of_the_time_of_the_choice() -> None:
-    """Under Y the time since the iteration began counts: the value held has that of its choice."""
+    """Under Y the time since the start of the iteration counts; a held value keeps the time of its choice."""
     chain = Chain(((0.9, 0.05, 0.05), (0.5, 0.5, 0.0), (0.5, 0.0, 0.5)))
     letters = ["u" * 40, "r" * 9 + "u" * 31]
     pair = Instance.from_letters(letters, w=[20, 19], tasks=1, chains=[chain] * 2)

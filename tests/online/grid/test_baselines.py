@@ -58,7 +58,7 @@ def test_four_jobs_by_hand(policy, starts):
 
 def test_easy_delays_only_jobs_behind_the_first_of_the_queue():
     # job 0 holds 2 of 4 until 5; job 1 wants 3 and is reserved at 5, when one is spare; job 2 of width 1 may run past
-    # that, job 3 of width 1 may not any more; job 4 is over in time
+    # that, job 3 of width 1 may not any more; job 4 ends in time
     jobs = Instance(4, 60, [0, 1, 1, 1, 1], [2, 3, 1, 1, 1], [5, 2, 9, 9, 4])
     assert both(jobs, Easy()).starts.tolist() == [0, 5, 1, 7, 1]
     # two runs that end together free their nodes together: both count for the spare ones
