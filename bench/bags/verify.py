@@ -209,7 +209,7 @@ def interval_instance(intervals: Sequence[tuple[int, int]], tasks: int) -> Insta
 
 
 def splits(intervals: Sequence[tuple[int, int]], sets: int, size: int) -> bool:
-    """Whether intervals split into so many sets of so many that do not overlap, by trying.
+    """Return whether intervals split into this many sets of this size without overlaps, by trying.
 
     Examples
     --------

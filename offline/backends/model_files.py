@@ -30,7 +30,7 @@ PROTO_FORMS = (ModelForm.PBTXT, ModelForm.PB)
 
 
 def expect_form(path: str | os.PathLike[str], forms: tuple[ModelForm, ...]) -> ModelForm:
-    """Return the form of a file by the ending of its name; InputError for an ending of none of these forms."""
+    """Return the form of a file by the ending of its name; raise `InputError` for an unknown ending."""
     suffix = Path(path).suffix
     if suffix not in forms:
         raise InputError(f"expected a name that ends in {' or '.join(forms)}", file=path)
@@ -43,7 +43,7 @@ def write_whole(path: str | os.PathLike[str], forms: tuple[ModelForm, ...], writ
     Raises
     ------
     InputError
-        For another ending, or a file that cannot be written; then nothing is written.
+        For an unknown ending, or a file that cannot be written; then nothing is written.
     """
     suffix = expect_form(path, forms)
     with TemporaryDirectory(prefix="hindsched-") as folder:

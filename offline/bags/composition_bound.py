@@ -22,7 +22,7 @@ from hindsched.offline.limits import Limits, Stopwatch
 __all__ = ["composition"]
 
 _EFFORT = 5.0  # deterministic seconds of CP-SAT for one instant
-_MOST_SPLITS = 1500  # speeds are grouped until there are at most so many splits
+_MOST_SPLITS = 1500  # speeds are grouped until there are at most this many splits
 
 
 def composition(

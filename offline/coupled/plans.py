@@ -113,7 +113,7 @@ def emit(instance: Instance, plan: Sequence[IterationPlan], *, slots: int | None
     Raises
     ------
     ValueError
-        If an iteration does not end, or is served before the end of the one before.
+        If an iteration does not end, or is served before the previous one ends.
     """
     ends = [end_of(instance, iteration) for iteration in plan]
     if None in ends:

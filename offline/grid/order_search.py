@@ -26,7 +26,7 @@ class OrderParameters:
     work_per_job
         Work for each job without a time limit; the smaller amount counts.
     timed_factor
-        With a time limit, the largest work is so many times larger.
+        With a time limit, the largest work is multiplied by this.
     rounds
         Largest number of moves after each kick.
     chunk

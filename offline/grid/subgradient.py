@@ -36,7 +36,7 @@ class SubgradientParameters:
     small_steps
         Step loads have k = 1, ..., this number.
     common_widths
-        For so many widths of largest area, a step load has the k of which just fit together.
+        Number of widths of largest area with step loads: a step load has the k of which just fit together.
     rounds
         Bounds that are evaluated without a time limit.
     chunk

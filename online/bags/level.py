@@ -43,7 +43,8 @@ class Level:
     def replicated(self, machine: int, instant: int, visible: Visible) -> int | None:
         """Return the task with the least saved state of those where this machine is ahead, ties by the largest lead.
 
-        If it is ahead nowhere: the task with the fewest copies, ties by least saved state, latest end of the segment.
+        If it is ahead of no copy, return the task with the fewest copies, ties by least saved state, then by latest end
+        of the segment.
         """
         ticks = visible.problem.ticks
         ranks = []

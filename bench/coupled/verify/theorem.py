@@ -1,9 +1,9 @@
 """Theorem 4.1 by machine: both reductions, tried on every small graph and on many larger ones.
 
 For each question about a graph the truth comes from the graph alone. Each reduction is applied, its image is solved by
-a back end that knows nothing of graphs, and four things must hold: the image has the stated size; it has a schedule
-iff the graph has the biclique; that schedule passes the checker and maps back to a biclique of exactly the size asked
-for; and a biclique of the graph maps to a schedule that passes the checker, and back.
+a back end for workers and slots, and four things must hold: the image has the stated size; it has a schedule
+iff the graph has the biclique; that schedule passes the checker and maps back to a biclique of exactly the required
+size; and a biclique of the graph maps to a schedule that passes the checker, and back.
 """
 
 from __future__ import annotations
@@ -64,15 +64,15 @@ class CounterExampleError(SelfCheckError):
 
 @dataclass(slots=True)
 class Count:
-    """What was verified of one kind of graphs.
+    """Verified questions about one kind of graphs.
 
     Parameters
     ----------
     graphs, yes, no
         Graphs, and questions about them by answer.
     lost_with_down
-        Yes-answers, summed over the reductions, that would have become no had non-edges been DOWN, with the nodes in
-        the order they are in: each proves that the reductions need RECLAIMED.
+        Yes-answers that change to no if non-edges are DOWN, summed over the reductions, with the nodes in the given
+        order. Each proves that the reductions need RECLAIMED.
     """
 
     graphs: int = 0

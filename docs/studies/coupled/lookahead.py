@@ -25,7 +25,7 @@ __all__ = ["POINT", "run_lookahead", "write_tables"]
 
 #: Columns that identify an instance of the experiment.
 POINT = ["m", "n_com", "wmin", "scenario", "trial"]
-#: Slots of each run that the checker replays, from the first.
+#: Number of first slots of each run that the checker replays.
 CHECKED_SLOTS = 300
 
 

@@ -48,7 +48,7 @@ CELLS = (
     (100, 50, 5, 1),
     (100, 20, 5, 1),
 )
-#: The point; the bound after so many seconds of processor time; the leaves of its certificate (``parts``), the value
+#: The point; the bound after a given processor time; the leaves of its certificate (``parts``), the value
 #: that the evaluator confirms, and the seconds of the evaluation.
 CELL_COLUMNS = ("p", "m", "n_com", "wmin", "bound", "seconds", "parts", "proven", "check_s")
 
@@ -137,7 +137,7 @@ def _measure_some(first: int, stop: int, seed: int, folder: Path) -> dict[str, A
 
 
 def measure_cells(folder: Path, seconds: int) -> list[dict[str, Any]]:
-    """Run the bound alone on each of `CELLS` for so many seconds of processor time.
+    """Run the bound alone on each of `CELLS` for this many seconds of processor time.
 
     Returns
     -------

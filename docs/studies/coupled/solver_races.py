@@ -93,7 +93,7 @@ def race(sources: Sequence[Source], solvers: Sequence[str], folder: Path, limits
 def compare(rows: Sequence[dict[str, Any]], base: str) -> list[dict[str, Any]]:
     """Return one row per number of iterations K and solver: proofs, times, and ratios of times over those of ``base``.
 
-    A stopped solve counts with its time, so its ratio is a lower bound; ``stopped`` is their number.
+    A stopped solve counts with its time, so its ratio is a lower bound; ``stopped`` counts such solves.
     """
     times = {(row["instance"], row["solver"]): row["seconds"] for row in rows}
     compared = []

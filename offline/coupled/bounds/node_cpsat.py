@@ -15,11 +15,11 @@ Variables, for iteration k
 
 Constraints
 -----------
-- Iterations follow one another; the communication phase has n_com units a slot for m T_data units of data and the
+- Iterations follow one another; the communication phase has n_com units per slot for m T_data units of data and the
   programs.
-- The tasks are m. At least w tasks[l] slots advance, and a worker that is not UP in such a slot has no tasks.
-- A member is sent the program in iteration k or before, in its period. What it is sent in iteration k, data and
-  program, is at most its UP slots in the communication phase. Without stand-by, only members are sent the program.
+- The tasks sum to m. At least w tasks[l] slots advance, and a worker that is not UP in such a slot has no tasks.
+- A member is sent the program in iteration k or before, in its period. Its data and program in iteration k
+  take at most its UP slots in the communication phase. Without stand-by, only members are sent the program.
 """
 
 from __future__ import annotations

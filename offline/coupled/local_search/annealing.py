@@ -70,7 +70,7 @@ class AnnealingState(NamedTuple):
 
 
 def make_annealing_state(iterations: int, workers: int, pauses: int, seed: int) -> AnnealingState:
-    """Return arrays for so many iterations, workers and pauses of a window."""
+    """Return arrays for these numbers of iterations, workers and pauses of a window."""
     word = (seed * 0x9E3779B97F4A7C15 + 0x2545F4914F6CDD1D) % (1 << 64)
     return AnnealingState(
         now=make_windows(iterations, workers, pauses),

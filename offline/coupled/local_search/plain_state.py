@@ -58,7 +58,7 @@ class Window:
         return self.slots[-1]
 
     def later(self, by: int) -> Window:
-        """Return the window shifted by so many slots; its pauses stay."""
+        """Return the window shifted by this many slots; its pauses stay."""
         return replace(self, first=self.first + by)
 
 

@@ -69,7 +69,7 @@ class ProgramAssignment(NamedTuple):
 
 
 def make_windows(iterations: int, workers: int, pauses: int) -> Windows:
-    """Return windows of so many iterations, workers and pauses."""
+    """Return windows for these numbers of iterations, workers and pauses."""
     return Windows(
         np.zeros(iterations, np.int64),
         np.zeros(iterations, np.int64),
@@ -97,7 +97,7 @@ class ViolationWeights(NamedTuple):
 
 
 def make_limits(iterations: int, workers: int) -> TaskLimits:
-    """Return arrays for so many iterations and workers."""
+    """Return arrays for these numbers of iterations and workers."""
     return TaskLimits(
         np.zeros((iterations, workers), np.int64),
         np.zeros((iterations, workers), np.int64),
@@ -107,7 +107,7 @@ def make_limits(iterations: int, workers: int) -> TaskLimits:
 
 
 def make_assignment(iterations: int, workers: int) -> ProgramAssignment:
-    """Return arrays for so many iterations and workers."""
+    """Return arrays for these numbers of iterations and workers."""
 
     def ints(*shape: int) -> Ints:
         return np.zeros(shape, np.int64)

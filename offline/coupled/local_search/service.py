@@ -42,7 +42,7 @@ class ServiceArrays(NamedTuple):
 
 
 def make_service(workers: int, slots: int = 0) -> ServiceArrays:
-    """Return arrays for so many workers, with rows for so many slots."""
+    """Return arrays for this many workers, with rows for this many slots."""
 
     def ints() -> Ints:
         return np.zeros(workers, np.int64)

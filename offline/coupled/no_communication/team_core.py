@@ -7,7 +7,7 @@ many lengths: c_q grows with L, so teams with a length in [L_1, L_2] need m copi
 If those do not exist the whole interval is refuted; otherwise it is halved. For the largest m, columns and copies
 change places.
 
-If workers hold so many different numbers of tasks that copies are too many, one search with weights
+If workers hold too many different numbers of tasks for copies, one search with weights
 (`weighted_search`) covers all lengths of a subproblem.
 """
 

@@ -83,7 +83,7 @@ class BeamSettings(NamedTuple):
 
 
 def make_pool(room: int, words: int) -> Pool:
-    """Return an empty pool for so many labels."""
+    """Return an empty pool for this many labels."""
 
     def ints(n: int) -> Ints:
         return np.zeros(n, np.int64)

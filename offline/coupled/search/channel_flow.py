@@ -65,12 +65,12 @@ class Flow(NamedTuple):
 
 
 def make_participants(workers: int) -> Participants:
-    """Return arrays for so many participants."""
+    """Return arrays for this many participants."""
     return Participants(*(np.zeros(workers, np.int64) for _ in Participants._fields))
 
 
 def make_flow(workers: int, slots: int, effort: Ints) -> Flow:
-    """Return arrays for so many workers and slots."""
+    """Return arrays for these numbers of workers and slots."""
 
     def ints(n: int) -> Ints:
         return np.zeros(n, np.int64)

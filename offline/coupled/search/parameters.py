@@ -44,7 +44,7 @@ class GreedyParameters(NamedTuple):
     Parameters
     ----------
     max_reclaimed
-        Slots between c and e in which a member may be RECLAIMED: c is tried in so many slots before the latest.
+        Slots between c and e in which a member may be RECLAIMED: c is tried in this many slots before the latest.
     sets_per_work
         Slots c with a holder set after which the next value of W is tried.
     max_works
@@ -82,13 +82,13 @@ class BeamParameters(NamedTuple):
     holder_sets
         Holder sets of one expansion.
     later_ends
-        Ends that are tried after the first end with a successor, at least: longer iterations send more programs.
+        Least number of ends that are tried after the first end with a successor: longer iterations send more programs.
     first_end_slots
         Slots after the completion bound in which the first end with a successor is sought.
     first_end_factor
         The same as a multiple of the shortest duration of the iteration; the larger of the two counts.
     fine_length
-        Iterations of fewer slots try every end; longer ones skip 1 slot for so many.
+        Iterations of fewer slots try every end; longer ones skip one slot for each multiple of this.
     coarse_length
         The same from ``coarse_places`` on.
     pool_factor
@@ -119,7 +119,7 @@ class PortfolioParameters:
     first_round
         Steps of the exact search before the others join, and of the first round: most instances need no more.
     doubled_rounds
-        Rounds double until they have so many times ``first_round`` steps.
+        Rounds double until they have this many times ``first_round`` steps.
     growth
         A later round is longer than the round before by that round's steps divided by this.
     second_turn

@@ -27,7 +27,7 @@ from hindsched.instances.compiling import kernel
 from hindsched.instances.states import DOWN, UP
 
 PIECE = 128
-"""Slots that are entered for one worker before the next: so few that the rows stay in the cache."""
+"""Slots that are entered for one worker before the next; the rows stay in the cache."""
 
 FIRST_BLOCK = 512
 """Slots that are read first."""

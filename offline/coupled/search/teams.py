@@ -163,7 +163,7 @@ def _next_candidate(arrays: SearchArrays, mode: int, d: int, threshold: int) -> 
     programs = NEVER
     if mode != FREE_PREFETCH and problem.t_prog > 0 and problem.n_com < problem.p:
         programs = programs_sent(problem, scratch.counters[FIRST_SLOT], best_c)
-    # The most tasks that the members, and the candidates with so many programs, can hold.
+    # The most tasks that the members, and the candidates with this many programs, can hold.
     total = 0
     for j in range(d):
         q = tree.members[j]

@@ -183,7 +183,7 @@ def search(
                         promising = True
                         break
                 steps += (a - first) * (1 + ((count - a) >> 3))
-                # With more items wanted the branch is entered again, for larger sets.
+                # If more items are wanted, the branch is entered again, for larger sets.
                 frame[NEXT] = a - 1 if promising and purpose == MORE_ITEMS else a
                 if promising:
                     for i in range(a, count):

@@ -198,7 +198,7 @@ def test_the_command_compares() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_estimates_of_sets(seed: int) -> None:
-    """The tables of the kernels hold what the plain estimates say."""
+    """The tables of the kernels agree with the plain estimates."""
     chains = [chain for chain in random_instance(seed * 10 + 1, 11).chains if chain is not None]
     chains += [chain for chain in random_instance(seed * 10 + 9, 11).chains if chain is not None]
     chains += [ALWAYS_UP, HALF_UP]

@@ -78,7 +78,7 @@ def test_a_single_node_has_no_searchers():
 
 
 def test_two_nodes_by_hand():
-    # each knows only the other: the searcher is not the entry node, and its only neighbour is
+    # Each node knows only the other one: the searcher is not the entry node, but its only neighbour is.
     seed = seed_with_entries(2, [0, 0, 1])
     jobs = Instance(2, 60, [0, 0, 1], [1, 1, 2], [3, 2, 1])
     run = both(jobs, Dgs(seed=seed))

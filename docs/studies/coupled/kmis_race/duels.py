@@ -28,7 +28,7 @@ from hindsched.instances.errors import SelfCheckError
 
 __all__ = ["compare", "duel", "loading_times", "mean_ratio"]
 
-#: Solves shorter than this many seconds are repeated, up to so many times.
+#: Solves shorter than this many seconds are repeated, at most this many times.
 _SHORT_S, _REPEATS = 0.1, 5
 #: A side that is stopped on this many first seeds of a cell and task skips the other seeds.
 _PATIENCE = 2

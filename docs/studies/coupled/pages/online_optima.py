@@ -72,7 +72,7 @@ class OnlineOptimaPage:
         return f"{_end(frame['price'], end):.2f}"
 
     def fault(self, policy: str, end: str) -> str:
-        """Return the least or the most fault of a policy on the instances of the table."""
+        """Return the smallest or largest fault of a policy on the instances of the table."""
         frame = _optima()
         mine = frame[frame["player"] == _one_of(policy, set(frame["player"]))]
         return f"{_end(mine['fault'], end):.2f}"

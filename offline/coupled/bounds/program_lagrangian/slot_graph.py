@@ -37,7 +37,7 @@ class SlotTables:
     Attributes
     ----------
     first_end
-        The first iteration ends before this slot or later, not sooner.
+        Least number of slots after which the first iteration can be complete.
     latest
         ``latest[t]`` is the last start of a later iteration that ends before slot t, -1 if there is none.
     owner, first, last
