@@ -27,7 +27,7 @@ class Objective(StrEnum):
 
     @classmethod
     def parse(cls, text: Objective | str) -> Objective:
-        """Return the objective of this name; InputError for another."""
+        """Return the objective of this name; raise `InputError` for an unknown name."""
         try:
             return cls(text)
         except ValueError:
