@@ -171,7 +171,7 @@ class _Replay:
         return sum(self.tasks.values()) == self.instance.tasks
 
     def is_communicating(self) -> bool:
-        """Whether this is a communication slot (R3); otherwise it is a computation slot (R4)."""
+        """Return whether this is a communication slot (R3); otherwise it is a computation slot (R4)."""
         return not self.is_complete() or any(
             x > 0 and not (self.has_program(q) and self.has_data(q)) for q, x in self.tasks.items()
         )

@@ -318,7 +318,7 @@ def _usual_training() -> Instance:
 
 
 def _holds(trace: Instance, instance: Instance) -> bool:
-    """Whether the states of an instance are part of another's, from a slot on that begins at the same clock."""
+    """Return whether the states of an instance are part of another's, from a slot on that begins at the same clock."""
     length = instance.slot * instance.tick_ms
     if instance.clock_s is None or trace.clock_s is None or trace.slot * trace.tick_ms != length:
         return False

@@ -171,7 +171,7 @@ class Visible:
         return self._ledger.waiting[0] if self._ledger.waiting else None
 
     def is_done(self, task: int) -> bool:
-        """Whether a task is completed."""
+        """Return whether a task is completed."""
         return self._ledger.is_done[task]
 
     def copies(self, task: int) -> Sequence[Copy]:
@@ -179,7 +179,7 @@ class Visible:
         return tuple(self._ledger.copies[task])
 
     def is_endangered(self, task: int) -> bool:
-        """Whether a failure of a machine with a copy of the task is predicted (docs/bags/model.md section 2, B3)."""
+        """Return whether a failure of a machine with a copy of the task is predicted (docs/bags/model.md section 2, B3)."""
         return task in self._ledger.endangered
 
     def saved(self, task: int, machine: int | None = None) -> int:

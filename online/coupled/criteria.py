@@ -67,5 +67,5 @@ def score(criterion: Criterion, estimate: Estimate, elapsed: int) -> float:
 
 
 def is_better(value: float, than: float) -> bool:
-    """Whether one score is better than another by more than the tolerance."""
+    """Return whether one score is better than another by more than the tolerance."""
     return value > than + TIE_TOLERANCE

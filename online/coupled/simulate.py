@@ -261,7 +261,7 @@ class Execution:
                 self._write(q, DATA)
 
     def _has_begun(self, q: int) -> bool:
-        """Whether the worker's current transfer, of the program or of data, has begun."""
+        """Return whether the worker's current transfer, of the program or of data, has begun."""
         return (self.program[q] if self.program[q] < self.problem.t_prog else self.data[q]) > 0
 
     def _finish(self) -> None:

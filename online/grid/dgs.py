@@ -53,7 +53,7 @@ class Schedules:
         insort(self._of[node], reservation)
 
     def is_free(self, node: int, start: int, end: int, known: int = _ALWAYS) -> bool:
-        """Whether a node is free from start to end - 1, by runs confirmed before slot ``known``."""
+        """Return whether a node is free from start to end - 1, by runs confirmed before slot ``known``."""
         return all(
             end <= reservation.start or reservation.end <= start
             for reservation in self._of[node]

@@ -81,7 +81,7 @@ class Visible:
         return self._allocations.get(index)
 
     def is_free(self, node: int, start: int, length: int) -> bool:
-        """Whether no promised job runs on a node from ``start`` on for ``length`` slots."""
+        """Return whether no promised job runs on a node from ``start`` on for ``length`` slots."""
         return all(stop <= start or start + length <= begin for begin, stop in self._runs[node])
 
     def free_nodes(self, start: int, length: int) -> list[int]:

@@ -21,7 +21,7 @@ EXAMPLES = [json.loads(text) for text in re.findall(r"^```json\n(.*?)^```$", PAG
 
 
 def section(number: str) -> str:
-    """The text of one section or subsection."""
+    """Return the text of one section or subsection."""
     start = re.search(rf"^##+ {re.escape(number)}\.? ", PAGE, re.MULTILINE).start()
     ends = [match.start() for match in re.finditer(r"^##+ \d", PAGE, re.MULTILINE) if match.start() > start]
     return PAGE[start : ends[0] if ends else len(PAGE)]

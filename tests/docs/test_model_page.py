@@ -26,12 +26,12 @@ def blocks(kind: str, text: str = PAGE) -> list[str]:
 
 
 def section(number: int) -> str:
-    """The text of one section."""
+    """Return the text of one section."""
     return PAGE[PAGE.index(f"\n## {number}. ") : (PAGE + "\n## 9. ").index(f"\n## {number + 1}. ")]
 
 
 def table(heading: str, text: str) -> list[list[str]]:
-    """The rows of the table under a heading line."""
+    """Return the rows of the table under a heading line."""
     lines = text[text.index(f"\n{heading}\n") :].splitlines()[3:]
     rows = lines[: next((i for i, line in enumerate(lines) if not line.startswith("|")), len(lines))]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in rows]

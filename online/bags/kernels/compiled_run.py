@@ -28,7 +28,7 @@ _EXACT = 2**53
 
 
 def can_run(instance: Instance, policy: object) -> bool:
-    """Whether a kernel exists for the policy, and every number of the run fits 64 bits."""
+    """Return whether a kernel exists for the policy, and every number of the run fits 64 bits."""
     if type(policy) not in {Fcfs, FcfsAt, FcfsTr, FcfsPrdctDmd, Level, Pace}:
         return False
     if isinstance(policy, FcfsPrdctDmd) and type(policy.predictor) not in BUILT_IN:

@@ -49,7 +49,7 @@ def compute(arrays: InstanceArrays, state: State, j: int, now: int) -> int:
 
 @kernel
 def missed_most(arrays: InstanceArrays, options: MasterOptions, state: State, j: int, now: int, deadline: int) -> bool:
-    """Whether a worker would have missed more than half of the replays."""
+    """Return whether a worker would have missed more than half of the replays."""
     first, length, c = arrays.firsts[j], deadline - now, arrays.c[j]
     seen = 0
     for unit in (_DAY, _WEEK):

@@ -74,5 +74,5 @@ def criterion_value(
 
 @kernel(forceinline=True)
 def needs_logarithms(criterion: int, best: float) -> bool:
-    """Whether a value is so close to the end of the range of floats that only logarithms can compare it."""
+    """Return whether a value is so close to the end of the range of floats that only logarithms can compare it."""
     return best == -np.inf if criterion == BY_E else best < _LEAST

@@ -141,7 +141,7 @@ def takes_candidate(
     work: int,
     elapsed: int,
 ) -> bool:
-    """Whether the candidate replaces the configuration held; its score is then kept.
+    """Return whether the candidate replaces the configuration held; its score is then kept.
 
     It does if no complete configuration is held, or if the candidate is strictly better.
 

@@ -260,7 +260,7 @@ def run(
 
 @kernel
 def is_same(one: WORD, built: Ints, other: WORD, tasks: Ints) -> bool:
-    """Whether two configurations, each a set and its tasks, are equal."""
+    """Return whether two configurations, each a set and its tasks, are equal."""
     if one != other:
         return False
     while one != NONE:

@@ -17,7 +17,7 @@ MOST_MOVES = 20
 
 
 def is_less(value: float, than: float) -> bool:
-    """Whether a number is less than another by more than rounding errors."""
+    """Return whether a number is less than another by more than rounding errors."""
     return value < than - CLEAR * abs(than)
 
 

@@ -37,7 +37,7 @@ class _Position(NamedTuple):
     left: int  # its slots still to do
 
     def is_no_worse(self, other: _Position) -> bool:
-        """Whether every schedule from the other position is possible from this one."""
+        """Return whether every schedule from the other position is possible from this one."""
         if self.iteration != other.iteration or any(
             mine < load for mine, load in zip(self.loads, other.loads, strict=True)
         ):

@@ -11,7 +11,7 @@ __all__ = ["drop_past", "is_free", "kth_least", "least_start", "next_free", "res
 
 @kernel
 def is_free(schedules: NodeSchedules, node: int, start: int, end: int, known: int) -> bool:
-    """Whether a node is free from start to end - 1, by runs confirmed before slot ``known``."""
+    """Return whether a node is free from start to end - 1, by runs confirmed before slot ``known``."""
     entry = schedules.head[node]
     while entry >= 0:
         if schedules.end[entry] > start and schedules.confirmed[entry] < known:

@@ -13,7 +13,7 @@ LATE = 5_000_000_000
 
 
 def some_calls(document: dict, seed: int) -> list[Row]:
-    """Random contacts."""
+    """Return random contacts."""
     draw = random.Random(f"calls {seed}")
     share = draw.choice([0.05, 0.2, 0.5, 1.0])
     open_ = calls(document, "free", document["start"], document["batches"][-1][1], [])

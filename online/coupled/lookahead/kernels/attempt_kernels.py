@@ -220,7 +220,7 @@ def row_of(
 
 @kernel(forceinline=True)
 def is_above(bar: float, u: float, d: float, u0: float, d0: float, log_p_plus: float, work: int, value: float) -> bool:
-    """Whether J is certainly above a bar; (1 + z / 8 + z^2 / 128)^8 is a lower bound on exp(z)."""
+    """Return whether J is certainly above a bar; (1 + z / 8 + z^2 / 128)^8 is a lower bound on exp(z)."""
     z = (1 - work) * log_p_plus * 0.125
     most = 1.0 + z + 0.5 * z * z
     most *= most

@@ -205,7 +205,7 @@ def draw(futures: Futures) -> None:
 
 @kernel
 def is_same(a: Ints, b: Ints) -> bool:
-    """Whether two plans are equal."""
+    """Return whether two plans are equal."""
     for q in range(a.size):
         if a[q] != b[q]:
             return False
