@@ -179,7 +179,7 @@ class Visible:
         return tuple(self._ledger.copies[task])
 
     def is_endangered(self, task: int) -> bool:
-        """Return whether a machine with a copy of the task has a predicted failure (docs/bags/model.md section 2, B3)."""
+        """Return whether a failure of a machine with a copy is predicted (docs/bags/model.md section 2, B3)."""
         return task in self._ledger.endangered
 
     def saved(self, task: int, machine: int | None = None) -> int:
