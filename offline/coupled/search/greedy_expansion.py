@@ -41,7 +41,7 @@ class Computation(NamedTuple):
 
 @kernel
 def expand_greedily(arrays: SearchArrays, mode: int, s: int, e: int, seed: int, parameters: GreedyParameters) -> None:
-    """Record good holder sets for an iteration in slots s..e, beside those that `expand` found.
+    """Record good holder sets for an iteration in slots s..e, in addition to those that `expand` found.
 
     Tries every W, or an even sample of many, and from the last slot c back. O(p F) for each set with F programs.
     Another `seed` gives other sets.
