@@ -474,7 +474,7 @@ def _cut(text: str) -> str:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file whole or not at all; see `write_bytes`."""
+    """Write a text file completely or not at all; see `write_bytes`."""
     write_bytes(path, text.encode())
 
 

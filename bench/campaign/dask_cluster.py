@@ -1,4 +1,4 @@
-"""Calls on the workers of a Dask cluster. What ends them is an error of one line."""
+"""Calls on the workers of a Dask cluster. A failure of the cluster is an error of one line."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Job:
     call, arguments
         A function of a module and its arguments, both picklable; it returns the row without its key.
     group
-        Consecutive jobs of one group run in one process, in order, and share what is costly to load.
+        Consecutive jobs of one group run in one process, in order, and share data that is costly to load.
     failed
         A function of a message and the arguments; it returns the row of a job that lost its process. None: no row.
         The row of a failed job has its message under the key ``failed``.

@@ -119,7 +119,7 @@ def _sources(table: Row, folder: Path) -> list[Source]:
     if "files" in table:
         names = convert(table.pop("files"), list[str], "files")
         if table:
-            raise InputError("expected no other key beside files", place=next(iter(table)))
+            raise InputError("expected no other key with files", place=next(iter(table)))
         return [source for name in names for source in from_path(folder / name)]
     return family.sources(table)
 

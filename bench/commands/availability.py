@@ -1,4 +1,4 @@
-"""How often the machines of an imported instance are available, so that traces read the wrong way round are seen."""
+"""How often the machines of an imported instance are available, which shows traces with inverted meaning."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def warn_of_another(instance: Any, schedule: Any, message: str) -> None:
 
 
 def made_of_valid(make: Callable[[Any, Any], T], instance: Any, path: str, refused: str) -> T:
-    """Return what is made of an instance and of a schedule in a file.
+    """Return the result of a function of an instance and of a valid schedule in a file.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Figures and tables of a report, each also written as a file beside the page."""
+"""Figures and tables of a report, each also written as a file next to the page."""
 
 from __future__ import annotations
 

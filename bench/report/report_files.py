@@ -1,4 +1,4 @@
-"""Files beside a report: its tables (.csv, .tex) and its pictures (.svg, .pdf)."""
+"""Files next to a report: its tables (.csv, .tex) and its pictures (.svg, .pdf)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Files"]
 
 
 class Files:
-    """The files of a report, which hold what the page shows.
+    """The files of a report, with the content of the page.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ class ImportedLog:
     wide
         Number of jobs of the window that are dropped because they are wider than the grid.
     summary
-        What was read and what was left out, in one line.
+        The numbers of read and omitted lines, in one line.
     """
 
     instance: Instance

@@ -35,7 +35,7 @@ _PRESENCE = {
 }
 _ASSUMPTIONS = (
     "event types 0 unavailable, 1 available, 2 (user present) and 3 (CPU threshold exceeded) claimed",
-    "a node is a pair of platform_id and node_id, whatever its components; a node_name that several nodes have is "
+    "a node is a pair of platform_id and node_id, for all of its components; a node_name that several nodes have is "
     "made unique as name#platform.node",
     "an event of length 0 is an instant: unless it is availability, the slot that contains it is not UP",
     "a node is not observed between two events that do not touch, before its first event and after its last",
@@ -51,7 +51,7 @@ def read_event_table(path: str | os.PathLike[str], *, time_unit: TimeUnit | str 
     seconds; fractions are kept exactly. The events of one node are in order of time; nodes may be mixed.
 
     Names of nodes are not unique (LANL has 3,577 nodes with 3,249 names), so the ids identify a node. ``assumptions``
-    of the trace lists what the reader assumes.
+    of the trace lists the assumptions of the reader.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ _GRID = "samples are equidistant, and each holds until the next; without a start
 
 
 class _File(NamedTuple):
-    """The samples of one file, the key of their list, and what was found."""
+    """The samples of one file, the key of their list, and the findings."""
 
     dates: list[Seconds]
     values: list[int]
@@ -58,7 +58,7 @@ def read_json_samples(
 
     A file contains a list of 0 and 1, or an object with such a list (``data``, ``availability``, ``preempted``, ...),
     the gap between two samples (``gap_seconds``) and optionally the time of the first sample (``start_time``). These
-    keys are beside the list or in ``metadata``. Larger numbers count machines. If one file counts machines, all do, and
+    keys are next to the list or in ``metadata``. Larger numbers count machines. If a file counts machines, all do, and
     the machines of all files are joined.
 
     Parameters

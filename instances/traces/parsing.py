@@ -83,7 +83,7 @@ def to_moment(value: float | str | Seconds, place: str) -> Seconds:
     Raises
     ------
     InputError
-        If it is neither, or can mean several times.
+        If it is neither, or is ambiguous.
     """
     if not isinstance(value, str):
         return exact_seconds(value, place)

@@ -114,7 +114,7 @@ def read_samples(
     availability of 0 or 1 or a count of available machines. `COLUMNS` has the known names. Cells are separated by
     commas, semicolons, tabs, vertical bars or blanks. With a column for the node, one file contains all nodes;
     otherwise each file is a node. Files with counts are joined: the machines of each are nodes. ``assumptions`` of the
-    trace lists what else the reader assumes, and ``findings`` what it found.
+    trace lists other assumptions of the reader, and ``findings`` its findings.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def read_samples(
                 raise InputError(f"a second file of node {excerpt(name)}, expected one per node")
             table = _Table(read_lines(path), columns or {}, one_means)
             if tables and table.is_count is not tables[0].is_count:
-                raise InputError("counts of machines beside samples of 0 and 1, expected files of one kind")
+                raise InputError("counts of machines and samples of 0 and 1, expected files of one kind")
             add_rows(found, table.intervals(name, time_unit))
         except InputError as error:
             raise error.in_file(path) from None
@@ -175,7 +175,7 @@ def add_rows(found: dict[str, tuple[Interval, ...]], rows: Mapping[str, tuple[In
 
 
 def joined(findings: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Join what was found in several files: what differs is listed.
+    """Join the findings of several files; differences are listed.
 
     Examples
     --------
@@ -301,7 +301,7 @@ def counted(name: str, dates: Sequence[Seconds], counts: Sequence[int]) -> dict[
     """
     stops, most = _stops(dates), max(counts)
     if most > MOST_MACHINES:
-        raise InputError(f"{most} machines at most, expected 1 to {MOST_MACHINES}", place="count")
+        raise InputError(f"at most {most} machines, expected 1 to {MOST_MACHINES}", place="count")
     pieces = most * (1 + sum(stop != start for stop, start in zip(stops, dates[1:], strict=False)))
     pieces += sum(abs(after - before) for before, after in pairwise(counts))
     if pieces > MOST_INTERVALS:
@@ -469,7 +469,7 @@ class _Table:
                 )
 
     def _describe(self, times: str, steps: Sequence[Seconds]) -> tuple[str, ...]:
-        """Return what was taken for what."""
+        """Return the meaning of each column."""
         names = self.head.names
         kind = "count of available machines" if self.is_count else "availability"
         unused = [names[i] for i in self.unused]

@@ -82,7 +82,7 @@ _EPOCH_UNITS = (TimeUnit.SECONDS, TimeUnit.MILLISECONDS, TimeUnit.MICROSECONDS, 
 _EARLIEST, _LATEST = 631_152_000, 4_102_444_800
 #: Longest plausible gap between two samples, in seconds.
 _LONGEST_GAP = 86_400
-#: A gap of so many seconds or more that is a multiple of 1000 may well be milliseconds.
+#: A gap of at least this many seconds that is a multiple of 1000 may be in milliseconds.
 _ROUND_GAP = 10_000
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,19}(\.[0-9]{0,1000})?([eE][+-]?[0-9]{1,2})?", re.ASCII)

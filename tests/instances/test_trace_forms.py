@@ -73,7 +73,7 @@ def test_larger_numbers_count_machines(write):
         ('{"gap_s": 5, "data": [1, NaN]}', "data[1]: not JSON: NaN, expected a finite number"),
         ('{"gap_s": 0, "data": [1, 0]}', "gap_s: 0, expected a number of seconds above 0"),
         ('{"gap_s": 5, "data": [0, 0], "start": "soon"}', "start: 'soon', expected UNIX seconds or a date"),
-        ('{"gap_s": 5, "data": [1000000, 0]}', "count: 1000000 machines at most, expected 1 to 10000"),
+        ('{"gap_s": 5, "data": [1000000, 0]}', "count: at most 1000000 machines, expected 1 to 10000"),
     ],
 )
 def test_an_invalid_json_trace_is_refused(write, document, message):

@@ -381,7 +381,7 @@ def test_counted_machines_are_those_of_one_sample_list_each():
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ([1, 10**5, 1], "count: 100000 machines at most, expected 1 to 10000"),
+        ([1, 10**5, 1], "count: at most 100000 machines, expected 1 to 10000"),
         ([0, 10**4] * 600, "count: 10000 machines in 1200 samples have 12000000 intervals, expected at most 5000000"),
     ],
 )
