@@ -129,7 +129,7 @@ class ReadingsPage:
     # ---- numbers
 
     def failures(self, what: str) -> str:
-        """Return, for each seed, how many of 3,000 instances with m = 10 IE fails on, or are impossible."""
+        """Return, for each seed, the number of 3,000 instances with m = 10 that IE fails on, or that are impossible."""
         mine = self._metrics[(self._metrics["reading"] == "printed") & (self._metrics["table"] == "II")]
         mine = mine[mine["policy"] == "IE"].sort_values(["seed", "sample"], kind="stable")  # all before common
         column, total = {"IE": ("fails", "runs"), "impossible": ("impossible", "instances")}[
