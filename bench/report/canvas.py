@@ -6,7 +6,11 @@ dashes for every meaning of a colour.
 
 from __future__ import annotations
 
+import logging
 import os
+import re
+import sys
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -46,19 +50,77 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     ending = suffix.removeprefix(".").lower()
     if ending not in _ENDINGS:
         raise InputError(f"ending {suffix!r}, expected .svg, .pdf or .png", file=path)
-    write_bytes(path, drawn(figure, ending))
+    write_bytes(path, drawn(figure, ending, f"{os.fspath(path)}: "))
 
 
-def drawn(figure: Figure, ending: str) -> bytes:
-    """Return the content of a figure's file with this ending (``svg``, ``pdf`` or ``png``)."""
+def drawn(figure: Figure, ending: str, file: str = "") -> bytes:
+    """Return the content of a figure's file with this ending (``svg``, ``pdf`` or ``png``).
+
+    Signs that the font lacks are drawn with another font of the machine. A line on standard error, which begins with
+    ``file``, says which signs no font has. In SVG they are text, for which the viewer has fonts.
+    """
+    from hindsched.instances.errors import printable
+    from hindsched.instances.text_files import as_unicode
+
+    content, missing = _drawn(figure, ending)
+    if missing and ending != "svg" and _add_fonts(figure, missing):
+        content, missing = _drawn(figure, ending)
+    if missing and ending != "svg":
+        signs = "".join(sorted(missing))[:40]
+        said = f"{file}no font has a sign for {signs}, so boxes are drawn; an .svg file keeps the text"
+        sys.stderr.write(f"hindsched: {printable(as_unicode(said))}\n")
+    return content
+
+
+def _drawn(figure: Figure, ending: str) -> tuple[bytes, set[str]]:
+    """Return the content of a figure's file, and the signs that its fonts lack."""
     from io import BytesIO
 
     import matplotlib as mpl
 
     picture = BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "hindsched", "svg.fonttype": "none"}):
-        figure.savefig(picture, format=ending, dpi=150, metadata=_ENDINGS[ending])
-    return picture.getvalue()
+    missing: set[str] = set()
+
+    def note(record: logging.LogRecord) -> bool:
+        found = re.search(r"\[U\+(\w+)\]", record.getMessage())
+        missing.update([chr(int(found[1], 16))] if found else [])
+        return found is None
+
+    formulas = logging.getLogger("matplotlib.mathtext")  # it logs where other texts warn
+    formulas.addFilter(note)
+    try:
+        with (
+            mpl.rc_context({"svg.hashsalt": "hindsched", "svg.fonttype": "none"}),
+            warnings.catch_warnings(record=True) as said,
+        ):
+            warnings.simplefilter("always")
+            figure.savefig(picture, format=ending, dpi=150, metadata=_ENDINGS[ending])
+    finally:
+        formulas.removeFilter(note)
+    for one in said:
+        found = re.match(r"Glyph (\d+) .*missing from", str(one.message))
+        if found is None:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        else:
+            missing.add(chr(int(found[1])))
+    return picture.getvalue(), missing
+
+
+def _add_fonts(figure: Figure, missing: set[str]) -> bool:
+    """Let texts with some signs use fonts of this machine that have the signs; return whether there is such a font."""
+    from matplotlib.font_manager import fontManager, get_font
+    from matplotlib.text import Text
+
+    others: list[str] = []
+    for font in fontManager.ttflist:
+        known = {sign for sign in missing if get_font(font.fname).get_char_index(ord(sign))}
+        if known and font.style == "normal" and not font.name.startswith("Last Resort"):
+            others.append(font.name)
+            missing = missing - known
+    for text in figure.findobj(Text):
+        if isinstance(text, Text) and not text.get_text().isascii():
+            text.set_fontfamily([*text.get_fontfamily(), *others])
+    return bool(others)
 
 
 def new_grid(rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:

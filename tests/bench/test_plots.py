@@ -1,9 +1,12 @@
 """Pictures: correct curves, distinguishable policies, and files written completely."""
 
 import math
+import warnings
 
+import matplotlib as mpl
 import pandas as pd
 import pytest
+from matplotlib.font_manager import fontManager
 
 from hindsched.bench.coupled.gantt import draw_gantt
 from hindsched.bench.report import canvas
@@ -82,3 +85,39 @@ def test_a_picture_is_written_completely_and_through_links_or_not_at_all(figure,
         with pytest.raises(InputError, match=said):
             canvas.save(figure, path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.svg", "there.svg"]
+
+
+def titled(text):
+    figure, (axes,) = canvas.new_figure(width=3.0, heights=(1.0,))
+    axes.set_title(text)
+    return figure
+
+
+@pytest.mark.parametrize("ending", ["png", "pdf", "svg"])
+@pytest.mark.parametrize("name", ["\u7bc0\u9ede", "$x_1$ \u7bc0\u9ede"])
+def test_signs_that_no_font_has_are_one_line(tmp_path, monkeypatch, capsys, caplog, recwarn, ending, name):
+    own = [font for font in fontManager.ttflist if font.name.startswith(("DejaVu", "STIX", "cm"))]
+    monkeypatch.setattr(fontManager, "ttflist", own)
+    file = tmp_path / f"a.{ending}"
+    canvas.save(titled(name), file)
+    said = f"hindsched: {file}: no font has a sign for \u7bc0\u9ede, so boxes are drawn; an .svg file keeps the text\n"
+    assert capsys.readouterr().err == ("" if ending == "svg" else said)
+    assert [str(one.message) for one in recwarn] == []
+    assert caplog.messages == []
+    if ending == "svg" and "$" not in name:
+        assert name in file.read_text()
+
+
+@pytest.mark.parametrize("ending", ["png", "pdf"])
+def test_another_font_is_used_where_it_has_the_signs(tmp_path, capsys, recwarn, ending):
+    with mpl.rc_context({"font.family": "cmr10", "axes.formatter.use_mathtext": True}):  # it has no Cyrillic letters
+        canvas.save(titled("\u0416\u0443\u043a"), tmp_path / f"a.{ending}")
+    assert capsys.readouterr().err == ""
+    assert [str(one.message) for one in recwarn] == []
+
+
+def test_other_warnings_are_kept():
+    figure = titled("a")
+    figure.savefig = lambda *_, **__: warnings.warn("kept", UserWarning, stacklevel=1)
+    with pytest.warns(UserWarning, match="kept"):
+        canvas.drawn(figure, "png")
