@@ -14,7 +14,7 @@ from hindsched.bench.commands.options import given_flags, refuse_unused
 from hindsched.bench.commands.traces import chosen_nodes, read_traces
 from hindsched.bench.coupled.command_options import OPTIONS
 from hindsched.bench.coupled.paper import Paper
-from hindsched.bench.coupled.trace_windows import lengths_of, name_of_window, spread
+from hindsched.bench.coupled.trace_windows import ITERATION_SHARE, lengths_of, name_of_window, spread
 from hindsched.bench.family_commands import FamilyCommands
 from hindsched.bench.progress import working
 from hindsched.bench.run_records import Options, RunRecord
@@ -95,9 +95,10 @@ class CoupledCommands(FamilyCommands[Instance, Schedule]):
             name: from_trace(trace, tasks=tasks, nodes=nodes, **{**rest, "start": start})
             for name, start in names.items()
         }
-        workers = next(iter(found.values())).names
-        p, slot_s = len(workers), to_length(rest["slot_s"], "slot_s")
-        w, t_prog, t_data, assumption = lengths_of(trace, workers, slot_s, lengths)
+        first = next(iter(found.values()))
+        p, slot_s = first.num_workers, to_length(rest["slot_s"], "slot_s")
+        most = ITERATION_SHARE * first.slots / first.iterations
+        w, t_prog, t_data, assumption = lengths_of(trace, first.names, slot_s, most, lengths)
         assumptions += [] if assumption is None else [assumption]
         if isinstance(w, tuple) and len(w) != p:
             raise InputError(f"{len(w)} values, expected one per worker, {p}", place="w")

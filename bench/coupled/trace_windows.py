@@ -23,6 +23,8 @@ __all__ = ["LengthOption", "Lengths", "TraceWindows", "lengths_of", "name_of_win
 #: A task takes this share of the mean availability period, as at the centre of the study of foresight; the program
 #: takes half a task, as there, and the data of a task a fifth of the program, as in the paper's experiment.
 TASK_SHARE, PROGRAM_SHARE, DATA_SHARE = Fraction(1, 5), Fraction(1, 2), Fraction(1, 5)
+#: A task takes at most this share of the slots that the instance has for an iteration, so that iterations fit.
+ITERATION_SHARE = Fraction(1, 4)
 _UNITS = {"": 1, "s": 1, "min": 60, "h": 3600, "d": 86400}
 _DURATION = re.compile(r"([0-9.]+)\s*([a-z]*)")
 #: Times before this second (1990) are taken for seconds since the trace began, not for dates.
@@ -55,11 +57,12 @@ class Lengths(NamedTuple):
     assumption: str | None
 
 
-def lengths_of(trace: Trace, nodes: Sequence[str], slot_s: Seconds, given: Row) -> Lengths:
+def lengths_of(trace: Trace, nodes: Sequence[str], slot_s: Seconds, most: Fraction, given: Row) -> Lengths:
     """Return the lengths of an application in slots.
 
     Lengths that are not given follow from the trace: a task takes a fifth of the mean availability period of the nodes,
-    the program half a task, and the data of a task a fifth of the program. Lengths in seconds are rounded up to slots.
+    but at most ``most`` slots, the program half a task, and the data of a task a fifth of the program. Lengths in
+    seconds are rounded up to slots.
 
     Parameters
     ----------
@@ -67,6 +70,9 @@ def lengths_of(trace: Trace, nodes: Sequence[str], slot_s: Seconds, given: Row) 
         The trace, and its nodes that are workers.
     slot_s
         Seconds of a slot.
+    most
+        Largest number of slots of a task whose length is not given, for example `ITERATION_SHARE` of the slots of an
+        iteration.
     given
         ``w``, ``t_prog``, ``t_data`` in slots, ``task_s``, ``program_s``, ``data_s`` in seconds; None: not given.
 
@@ -86,10 +92,13 @@ def lengths_of(trace: Trace, nodes: Sequence[str], slot_s: Seconds, given: Row) 
     said: list[str] = []
     if "w" not in known:
         period = _mean_period(trace, nodes)
-        known["w"] = 1 if period is None else max(1, round(TASK_SHARE * period / slot_s))
-        why = "no node becomes unavailable"
+        known["w"], why = 1, "no node becomes unavailable"
         if period is not None:
-            why = f"a fifth of the mean availability period, {float(period) / 3600:,.3g} h"
+            slots = min(TASK_SHARE * period / slot_s, most)
+            hours = f"the mean availability period, {float(period) / 3600:,.3g} h"
+            known["w"], why = max(1, round(slots)), f"a fifth of {hours}"
+            if slots == most:
+                why = f"a quarter of an iteration's share of the window: a fifth of {hours}, is too long for it"
         said.append(f"a task takes {_slots(known['w'])} ({why})")
     w = known["w"]
     task = Fraction(sum(w), len(w)) if isinstance(w, tuple) else Fraction(w)

@@ -85,6 +85,19 @@ def test_lengths_follow_from_the_trace(hindsched, trace_file, tmp_path):
     assert "--task-s goes without --w" in err
 
 
+def test_iterations_fit_into_a_short_window(hindsched, trace_file, tmp_path):
+    command = ("import", trace_file, "--slot", 60, "--m", 1, "--slots", 200, "-o", tmp_path / "one.json")
+    code, _, err = hindsched(*command)
+    assert code == 0
+    assert (
+        "a task takes 5 slots (a quarter of an iteration's share of the window: a fifth of the mean availability "
+        "period, 1.36 h, is too long for it)"
+    ) in err
+    assert hs.read(tmp_path / "one.json").w == (5, 5)
+    assert hindsched(*command, "--iterations", 2)[0] == 0
+    assert hs.read(tmp_path / "one.json").w == (16, 16)
+
+
 def test_nodes_that_never_leave_get_tasks_of_one_slot(hindsched, tmp_path):
     path = tmp_path / "steady.csv"
     path.write_text("date,availability\n" + "".join(f"{600 * i},1\n" for i in range(20)))
