@@ -16,9 +16,9 @@
     [[instances]]
     files = ["spot.json"]
 
-Only ``instances`` is required. Paths are relative to the file. The keys of an ``[[instances]]`` table without ``files``
-belong to its ``family`` (default: ``coupled``). ``estimators``, ``services`` and ``ties`` are synonyms of
-``options.estimator``, ``options.service`` and ``options.ties``.
+Only ``instances`` is required. Paths are relative to the file; a folder stands for its files ``*.json``. The keys of an
+``[[instances]]`` table without ``files`` belong to its ``family`` (default: ``coupled``). ``estimators``, ``services``
+and ``ties`` are synonyms of ``options.estimator``, ``options.service`` and ``options.ties``.
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ def campaign(
       scenarios = 10
       trials = 10
       slots = 1_000_000
-      [[instances]]                    # and instance files
-      files = ["spot.json"]
+      [[instances]]                    # and instance files, or folders of them
+      files = ["spot.json", "windows/"]
 
     Each run and each optimum is one row in runs.jsonl. The same command resumes an interrupted campaign.
     """  # noqa: D301  # click reads the control character
