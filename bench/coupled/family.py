@@ -129,6 +129,8 @@ class _Coupled(Family[Instance, Schedule]):
             found.append("nothing is sent to workers")
         if (instance.states[:, : int(optimum)] == UP).all():
             found.append("all workers stay UP until then")
+        if instance.iterations == 1:
+            found.append("there is one iteration")
         return ", ".join(found) or "longer tasks, a longer program or more iterations may separate them"
 
     def keeps(self, schedule: Schedule) -> bool:
