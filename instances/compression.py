@@ -13,10 +13,13 @@ from typing import Any
 
 from hindsched.instances.errors import InputError
 
-__all__ = ["MOST_BYTES", "unpack"]
+__all__ = ["MOST_BYTES", "PACKED_NAME", "unpack"]
 
 #: Largest size of a file in bytes, packed and unpacked; a larger file is refused before it fills the memory.
 MOST_BYTES = 1 << 28
+
+#: The ending of a packed file's name.
+PACKED_NAME = re.compile(r"\.(gz|xz|lzma|bz2|zip)$")
 
 _STEP = 1 << 24
 _XZ_MEMORY = 1 << 28

@@ -9,6 +9,10 @@ from __future__ import annotations
 __all__ = ["HindschedError", "InputError", "SelfCheckError", "printable"]
 
 
+#: Largest number of characters of a message that is not shortened.
+_LONGEST = 800
+
+
 class HindschedError(Exception):
     """Base class of the toolkit's errors."""
 
@@ -31,7 +35,7 @@ class InputError(HindschedError, ValueError):
         self.place = place
         self.file = None if file is None else str(file) or "''"
         parts = [part for part in (self.file, place, expected) if part]
-        super().__init__(printable(": ".join(parts)))
+        super().__init__(_shortened(printable(": ".join(parts))))
 
     def in_file(self, file: object) -> InputError:
         """Return the same error with the file's name, unless it already names a file."""
@@ -40,6 +44,11 @@ class InputError(HindschedError, ValueError):
     def at(self, place: str | None) -> InputError:
         """Return the same error with another place."""
         return InputError(self.expected, place=place, file=self.file)
+
+
+def _shortened(text: str) -> str:
+    """Return a text without its middle if it is long, because keys and names may have any length."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
 
 
 def printable(text: str) -> str:

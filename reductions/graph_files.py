@@ -12,13 +12,13 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
+from hindsched.instances.compression import PACKED_NAME
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import excerpt, read_text, write_text
 from hindsched.reductions.encd import Node, check_graph, sides
 
 __all__ = ["from_matrix", "label", "read_graph", "write_graph"]
 
-_PACKED_NAME = re.compile(r"\.(gz|xz|bz2|zip)$")
 _ROW = re.compile(r"\s*+[01](?:\s*+(?:,\s*+)?[01])*\s*")
 _DATA = re.compile(r"\s*\{.*\}\s*$")  # attributes that networkx writes after an edge
 
@@ -75,7 +75,7 @@ def read_graph(path: str | os.PathLike[str]) -> nx.Graph[Any]:
         If the file cannot be read. The message names the file, the line, and what was expected.
     """
     readers = {".edgelist": _read_edges, ".txt": _read_matrix}
-    suffix = Path(_PACKED_NAME.sub("", os.fspath(path))).suffix
+    suffix = Path(PACKED_NAME.sub("", os.fspath(path))).suffix
     if suffix not in readers and (not os.path.exists(path) or os.path.isfile(path)):
         raise InputError("expected a name that ends in .edgelist or .txt", file=path)
     text = read_text(path, "a graph")

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["read_table"]
 
-#: Largest number of rows of a table.
-_MOST_RUNS = 2_000_000
+#: Largest numbers of rows and columns of a table.
+_MOST_RUNS, _MOST_COLUMNS = 2_000_000, 200
 
 
 def read_table(path: Path) -> Results:
@@ -175,7 +175,10 @@ def _raw_table(path: Path) -> pd.DataFrame:
         text = decode_text(raw, "a table of runs", most_lines=_MOST_RUNS)
         # values of options are texts, also where they look like numbers
         texts = {name: str for family in BUILT_IN for name in family_named(family).run_options}
-        return pd.read_csv(StringIO(text), low_memory=False, dtype=texts)
+        frame = pd.read_csv(StringIO(text), low_memory=False, dtype=texts)
+        if frame.shape[1] > _MOST_COLUMNS:
+            raise InputError(f"{frame.shape[1]} columns, expected at most {_MOST_COLUMNS}", place="line 1")
+        return frame
     except InputError as error:
         raise error.in_file(path) from None
     except ImportError:
@@ -189,8 +192,8 @@ def _parquet(raw: bytes) -> pd.DataFrame:
     from pyarrow.parquet import ParquetFile
 
     file = ParquetFile(BytesIO(raw))
-    rows, cells = file.metadata.num_rows, file.metadata.num_rows * file.metadata.num_columns
-    if rows > _MOST_RUNS or cells > 100 * _MOST_RUNS:
+    rows = file.metadata.num_rows
+    if rows > _MOST_RUNS or file.metadata.num_columns > _MOST_COLUMNS:
         raise InputError(f"{rows} rows of {file.metadata.num_columns} columns, expected at most {_MOST_RUNS} rows")
     frame: pd.DataFrame = file.read().to_pandas()
     return frame

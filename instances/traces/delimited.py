@@ -20,6 +20,8 @@ __all__ = ["MOST_ROWS", "SEPARATORS", "Candidate", "cells_of", "first_lines", "s
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar", " ": "blanks"}
 #: Marks that begin a comment line.
 _COMMENT = re.compile(r"\s*(#|//|%)")
+#: Largest number of characters of a first line.
+_LONGEST_LINE = 10_000
 #: Excel's line that names the separator of the rest.
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 
@@ -131,6 +133,8 @@ def first_lines(lines: Sequence[str]) -> list[Candidate]:
         found += [(i, _COMMENT.sub("", line, count=1)) for i, line in comments[:_MOST_COMMENTS]]
     candidates: list[Candidate] = []
     for number, line in found:
+        if len(line) > _LONGEST_LINE:
+            raise InputError(f"{len(line)} characters, expected at most {_LONGEST_LINE}", place=f"line {number}")
         for separator in separators:
             try:
                 candidates.append(Candidate(number, cells_of(line, separator, number), separator))

@@ -15,8 +15,10 @@ from pathlib import Path
 from statistics import median_low
 from sys import intern
 
+from hindsched.instances.compression import PACKED_NAME
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Interval, Presence, Seconds, simplest
+from hindsched.instances.text_files import as_unicode
 from hindsched.instances.traces.delimited import SEPARATORS, Candidate, first_lines
 from hindsched.instances.traces.parsing import excerpt, read_lines
 from hindsched.instances.traces.times import TimeUnit, plain_name, seconds, to_times
@@ -190,10 +192,10 @@ def node_of(path: str | os.PathLike[str]) -> str:
 
     Examples
     --------
-    >>> node_of("zones/us-east-1a.csv.xz"), node_of("us-east-1a.json")
+    >>> node_of("zones/us-east-1a.csv.bz2"), node_of("us-east-1a.json")
     ('us-east-1a', 'us-east-1a')
     """
-    name = Path(path).name.removesuffix(".gz").removesuffix(".xz")
+    name = as_unicode(PACKED_NAME.sub("", Path(path).name))
     return name.removesuffix(".csv").removesuffix(".json")
 
 
