@@ -54,6 +54,8 @@ class Family(Generic[ProblemT, ScheduleT]):
     axis_keys: ClassVar[Mapping[str, str]] = {"instance_seed": "seed"}
     #: Keys of ``facts`` that results keep as numeric columns.
     columns: ClassVar[tuple[str, ...]] = ()
+    #: What the names of policies mean, in a few words, for a note below tables.
+    legend: ClassVar[str] = ""
     #: Columns whose mean over finished runs is shown next to the ratios.
     averages: ClassVar[tuple[str, ...]] = ()
 

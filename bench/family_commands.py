@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic
@@ -35,6 +35,9 @@ class FamilyCommands(Generic[ProblemT, ScheduleT]):
     options: ClassVar[Mapping[str, Sequence[click.Option]]] = {}
     #: Message of ``solve --bound`` where the solver returns no certificate.
     no_certificate: ClassVar[str] = "the solver proved no bound, there is nothing to write"
+
+    #: Keys of rows of ``solve`` that only JSON has, because they repeat others.
+    only_json: ClassVar[Collection[str]] = ()
 
     def __init__(self, family: Family[ProblemT, ScheduleT]) -> None:
         self.family = family

@@ -14,7 +14,10 @@ from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError, printable
 from hindsched.instances.text_files import as_unicode, encode
 
-__all__ = ["Refusals", "Table", "report_error"]
+__all__ = ["Refusals", "Table", "report_error", "say_written"]
+
+#: Least width of output that is not a terminal.
+_NARROWEST = 80
 
 
 @dataclass
@@ -68,10 +71,11 @@ class Table:
             def on_broken_pipe(self) -> None:
                 raise BrokenPipeError  # the command line then ends silently; rich would exit with 1
 
-        table = RichTable(title=self.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+        table = RichTable(box=box.SIMPLE_HEAD)
         columns = dict(self.columns or {key: key for row in self._rows for key in row if not _is_long(row[key])})
         # a pipe or a file has no width, so every column is complete
-        console = Output(highlight=False, width=None if sys.stdout.isatty() else self._natural_width(columns))
+        natural = max(_NARROWEST, self._natural_width(columns))
+        console = Output(highlight=False, width=None if sys.stdout.isatty() else natural)
         left_out = []
         for key in self.spare:
             if self._natural_width(columns) > console.width and columns.pop(key, None) is not None:
@@ -81,6 +85,8 @@ class Table:
             table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
         for row in self._rows:
             table.add_row(*(Text(_cell(row.get(key))) for key in columns))  # Text is not parsed as markup
+        if self.title is not None:
+            console.print(Text(self.title, style="bold"))
         console.print(table)
         if left_out:
             console.print(f"Omitted on this narrow terminal: {', '.join(left_out)}.")
@@ -118,6 +124,12 @@ class Refusals:
     def code(self) -> int:
         """The resulting exit code."""
         return 2 if self._reported else 0
+
+
+def say_written(what: str, path: str) -> None:
+    """Print on standard error what is written where; nothing if that is standard output."""
+    if path != "-":
+        click.echo(f"hindsched: {what} written to {path}", err=True)
 
 
 def report_error(error: Exception) -> None:

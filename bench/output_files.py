@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from hindsched.bench.output import say_written
 from hindsched.bench.shared_types import Problem
 from hindsched.instances import InputError, write
 from hindsched.instances.families import part
@@ -26,6 +27,7 @@ def write_instance(instance: Problem, output: str) -> None:
         click.echo(part(instance.family, "instances").write_instance(instance), nl=False)
     else:
         write(instance, output)
+        say_written(f"instance of {instance.family}", output)
 
 
 def write_instances(instances: Mapping[str, Problem], output: str) -> None:

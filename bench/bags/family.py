@@ -57,6 +57,10 @@ class _Points(msgspec.Struct, forbid_unknown_fields=True):
 
 class _Bags(Family[Instance, Schedule]):
     name = "bags"
+    legend = (
+        "FCFS: first come, first served; -AT: with timeouts; -TR: with copies; -PRDCT-DMD: with predictions, copies "
+        "and saves on demand. LEVEL, PACE: this toolkit's. More in docs/policies.md."
+    )
     value = heading = "turnaround"
     unit = "ticks"
     least = 1

@@ -41,6 +41,7 @@ class BatchesCommands(FamilyCommands[Instance, Run]):
     """The commands of the family `batches`."""
 
     options = OPTIONS
+    only_json = ("satisfied_tasks", "format", "instance")
 
     def generate(self, given: Given) -> Instance:
         """Return an instance of the paper's experiment, or a small random one."""

@@ -42,6 +42,10 @@ _KEPT_CONTACTS = 20_000
 
 class _Batches(Family[Instance, Run]):
     name = "batches"
+    legend = (
+        "A1: calls planned in advance; A2: one copy each at fixed intervals; A3: unfinished tasks again, by copies, "
+        "speed or history; -shift: corrected intervals. booking: this toolkit's. More in docs/policies.md."
+    )
     value = "satisfied_tasks"
     heading = "satisfied tasks"
     unit = "tasks"

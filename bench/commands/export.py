@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from hindsched.bench.family import family_of
+from hindsched.bench.output import say_written
 
 
 @click.command(short_help="Write an instance or a schedule for another tool.")
@@ -24,3 +25,4 @@ def export(file: str, schedule: str | None, output: str) -> None:
     make = family_of(instance).commands.export
     text = make(instance, None) if schedule is None else made_of_valid(make, instance, schedule, "not written")
     write_text(output, text)
+    say_written("workload" if schedule is None else "table of jobs", output)

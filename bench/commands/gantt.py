@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from hindsched.bench.family import family_of
+from hindsched.bench.output import say_written
 
 
 @click.command(short_help="Draw a Gantt chart of a schedule.")
@@ -19,3 +20,4 @@ def gantt(file: str, schedule: str, output: str) -> None:
 
     instance = instances.read(file)
     canvas.save(made_of_valid(family_of(instance).report.draw, instance, schedule, "not drawn"), output)
+    say_written("picture", output)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import click
 
 from hindsched.bench.commands import options
@@ -9,6 +11,7 @@ from hindsched.bench.commands.by_family import FamilyCommand, own_flags
 from hindsched.bench.family import family_of
 from hindsched.bench.output import Refusals, Table
 from hindsched.bench.shared_types import Row
+from hindsched.offline.results import Result, Sense
 
 
 @click.command(cls=FamilyCommand, short_help="Compute the hindsight optimum.")
@@ -38,7 +41,8 @@ def solve(
     from hindsched.bench.progress import working
 
     targets = schedule_targets(out, [(file, "") for file in files], is_one=len(files) == 1)
-    table = Table(None, as_json, title="Hindsight optima", spare=("bound", "solver", "objective", "runtime_s"))
+    table = Table(None, as_json, title="Hindsight optima", spare=("seconds", "by", "satisfied_batches", "rung"))
+    cells: list[Row] = []
     refusals = Refusals()
     for file in files:
         with refusals.of(file):
@@ -52,12 +56,29 @@ def solve(
             family.commands.prepare_solve(instance, len(files), {"bound": bound, **limits, **given})
             with working(f"solving {file}"):
                 results = family.commands.solve(instance, {**limits, "threads": threads, **given})
-            for row, result in results:  # JSON has the limit as a part of "termination"
-                table.add({"file": file, **row} | ({} if as_json else {"limit": result.limit}))
+            for row, result in results:
+                if as_json:
+                    table.add({"file": file, **row})
+                else:
+                    cells.append({"file": file, **_cells(row, result, family.commands.only_json)})
             first = results[0][1]  # the others are of variants of the instance
             with refusals.of(file):
                 if targets and first.schedule is not None:
                     instances.write_schedule(first.schedule, targets[file, ""])
             family.commands.write_bound(first, bound)
+    is_proven = all(row["bound"] == row["value"] for row in cells)  # the bounds say nothing more
+    table.add_all({name: value for name, value in row.items() if not (is_proven and name == "bound")} for row in cells)
     table.show()
     return refusals.code
+
+
+def _cells(row: Row, result: Result, only_json: Collection[str]) -> Row:
+    """Return what the table shows of a row: one bound, and only what differs from the usual."""
+    cells: Row = {"status": row["status"]}
+    if row.get("objective", "makespan") != "makespan":
+        cells["objective"] = row["objective"]
+    bound = row["lower"] if result.sense is Sense.MIN else row["upper"]
+    cells |= {"value": row["value"], "bound": bound, "by": row["by"], "seconds": row["runtime_s"]}
+    left_out = {"status", "objective", "value", "lower", "upper", "by", "runtime_s", *only_json}
+    cells |= {name: value for name, value in row.items() if name not in left_out}
+    return cells | ({} if result.limit is None else {"limit": result.limit})

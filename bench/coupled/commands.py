@@ -16,6 +16,7 @@ from hindsched.bench.coupled.command_options import OPTIONS
 from hindsched.bench.coupled.paper import Paper
 from hindsched.bench.coupled.trace_windows import ITERATION_SHARE, lengths_of, name_of_window, spread
 from hindsched.bench.family_commands import FamilyCommands
+from hindsched.bench.output import say_written
 from hindsched.bench.progress import working
 from hindsched.bench.run_records import Options, RunRecord
 from hindsched.bench.shared_types import Given, Row
@@ -37,6 +38,7 @@ class CoupledCommands(FamilyCommands[Instance, Schedule]):
     """The commands of the family `coupled`."""
 
     options = OPTIONS
+    only_json = ("bound", "solver")
     no_certificate = "no Lagrangian bound was found, there is nothing to write"
 
     def generate(self, given: Given) -> Instance:
@@ -129,6 +131,7 @@ class CoupledCommands(FamilyCommands[Instance, Schedule]):
             raise click.UsageError("--write-model goes with one FILE and the objective makespan")
         with working(f"writing {model}"):
             write_model(instance, model, **rest)
+        say_written("model of the makespan", model)
 
     def solve(self, instance: Instance, given: Given) -> Sequence[tuple[Row, Result]]:
         """Add the objective, and the older names of bound and solver, to the row of every family."""

@@ -57,6 +57,11 @@ class _Points(msgspec.Struct, forbid_unknown_fields=True):
 
 class _Coupled(Family[Instance, Schedule]):
     name = "coupled"
+    legend = (
+        "IP, IE, IY, IAY: choose workers by probability of success, expected duration, yield, apparent yield. P-, E-, "
+        "Y- in front: also replace them in any slot in which probability, duration or yield improves. RANDOM: any "
+        "worker. rr, sb, hot, auto, roll: look ahead. More in docs/policies.md."
+    )
     value = heading = "makespan"
     unit = "slots"
     least = 1

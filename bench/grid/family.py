@@ -39,6 +39,10 @@ _KEPT_JOBS = 5_000
 
 class _Grid(Family[Instance, Schedule]):
     name = "grid"
+    legend = (
+        "dgs: decentralised search; asap_pinned, asap_counted: the earliest start; queue: what fits, shortest first; "
+        "fcfs: in order; easy: EASY backfilling; late: dgs that reorders. More in docs/policies.md."
+    )
     value = "total_response"
     heading = "total response"
     unit = "slots"

@@ -18,7 +18,7 @@ from hindsched.bench.results.columns import GROUP, Results
 from hindsched.bench.results.ratio_statistics import ends, in_median_order
 from hindsched.bench.results.ratios import with_ratios
 from hindsched.bench.results.records import records
-from hindsched.bench.results.summary import NOTE, plain, ratios_of_runs
+from hindsched.bench.results.summary import NOTE_INTERVAL, NOTE_UNFINISHED, NOTE_UNPROVEN, plain, ratios_of_runs
 from hindsched.bench.shared_types import Row
 
 if TYPE_CHECKING:
@@ -76,21 +76,54 @@ def show_table(results: Results, table: pd.DataFrame, as_json: bool) -> None:
         lines.add_all(plain(table))
         return
     runs = results.runs
+    notes: dict[str, None] = {}
+    first = 0 if len(set(runs["family"])) > 1 else 1  # titles name the family if there are several
     for point, group in runs.groupby(list(GROUP), sort=True):
-        rows = table[(table[list(GROUP)] == [str(part) for part in point]).all(axis=1)]
-        title = ", ".join(str(part) for part in point[1:] if part)
-        status = group.drop_duplicates("fingerprint")["optimum_status"].fillna("not solved")
-        states = Counter(status)
-        title += "; hindsight optima: " + ", ".join(f"{count} {name}" for name, count in sorted(states.items()))
-        averages = family_named(str(point[0])).averages
-        headings = HEADINGS | {name: f"mean {name}" for name in averages}
-        shown = Table(headings, as_json=False, title=title, spare=(*averages, "mean", "interval", "half"))
-        shown.add_all(readable(row, averages) for row in records(in_median_order(rows)))
+        family = family_named(str(point[0]))
+        rows = records(in_median_order(table[(table[list(GROUP)] == [str(part) for part in point]).all(axis=1)]))
+        title = ", ".join(str(part) for part in point[first:] if part)
+        states = Counter(group.drop_duplicates("fingerprint")["optimum_status"].fillna("not solved"))
+        title += "; hindsight optima: " + _counted(states, group["time_limit_s"].max())
+        headings, same = _headings(rows, family.averages)
+        spare = (*family.averages, "mean", "interval", "half")
+        shown = Table(headings, as_json=False, title=f"{title}{same}", spare=spare)
+        shown.add_all(readable(row, family.averages) for row in rows)
         shown.show()
         _show_instances(group)
         if states["infeasible"] == states.total():
             click.echo(f"{title}: no schedule finishes, so there is no ratio.")
-    click.echo(fill(NOTE.format(clusters=cluster_words(runs)), min(100, get_terminal_size((100, 24)).columns)))
+        is_unproven = bool(set(states) - {"optimal", "infeasible"})
+        needed = {
+            NOTE_UNFINISHED: "unfinished" in headings,
+            NOTE_UNPROVEN: is_unproven,
+            NOTE_INTERVAL.format(clusters=cluster_words(runs)): "interval" in headings,
+            family.legend: bool(rows),
+        }
+        notes |= dict.fromkeys(note for note, is_needed in needed.items() if is_needed and note)
+    for note in notes:
+        click.echo(fill(note, min(100, get_terminal_size((80, 24)).columns), break_on_hyphens=False))
+
+
+def _counted(states: Counter[str], time_limit_s: float) -> str:
+    """Return how many optima have each status, with the time limit if some are not proven."""
+    text = ", ".join(f"{count} {name}" for name, count in sorted(states.items()))
+    is_proven = states.keys() <= {"optimal", "infeasible"}
+    return text if is_proven or isnan(time_limit_s) else f"{text} (time limit {time_limit_s:g} s)"
+
+
+def _headings(rows: Sequence[Row], averages: Sequence[str]) -> tuple[dict[str, str], str]:
+    """Return the columns that say something, and a text on the number of runs if it is the same for all."""
+    headings = HEADINGS | {name: f"mean {name}" for name in averages}
+    runs = {row["runs"] for row in rows}
+    idle = {"unfinished"} if not any(row["unfinished"] for row in rows) else set()
+    if all(isnan(row["ci_low"]) for row in rows):
+        idle.add("interval")
+    if runs == {1}:
+        idle |= {"half", "mean"}
+    if len(runs) == 1:
+        idle.add("runs")
+    same = f"; runs of each policy: {runs.pop()}" if "runs" in idle else ""
+    return {name: text for name, text in headings.items() if name not in idle}, same
 
 
 def _show_instances(runs: pd.DataFrame) -> None:

@@ -18,15 +18,28 @@ from hindsched.instances.errors import SelfCheckError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["NOTE", "csv_text", "plain", "ratios_of_runs", "summary"]
+__all__ = [
+    "NOTE",
+    "NOTE_INTERVAL",
+    "NOTE_UNFINISHED",
+    "NOTE_UNPROVEN",
+    "csv_text",
+    "plain",
+    "ratios_of_runs",
+    "summary",
+]
 
-#: The note below every table of ratios.
-NOTE = (
+#: Sentences on ratios with unfinished runs, on optima that are not proven, and on intervals.
+NOTE_UNFINISHED = (
     "Quartiles, medians and shares are over all runs on instances that some schedule finishes. An unfinished run "
-    "counts as more than its limit over the optimum. Means are over finished runs. Where the optimum is not proven, a "
-    "statistic is given by both ends or as >=, and shares count proven cases. The 95% interval is a bootstrap of the "
-    "mean over {clusters}; fewer than " + str(FEWEST) + " give none."
+    "counts as more than its limit over the optimum. Means are over finished runs."
 )
+NOTE_UNPROVEN = (
+    "Where the optimum is not proven, a statistic is given by both ends or as >=, and shares count proven cases."
+)
+NOTE_INTERVAL = "The 95% interval is a bootstrap of the mean over {clusters}; fewer than " + str(FEWEST) + " give none."
+#: The note below every picture of ratios.
+NOTE = f"{NOTE_UNFINISHED} {NOTE_UNPROVEN} {NOTE_INTERVAL}"
 
 
 def summary(runs: pd.DataFrame) -> pd.DataFrame:

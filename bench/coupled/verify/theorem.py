@@ -1,4 +1,4 @@
-"""Theorem 4.1 by machine: both reductions, tried on every small graph and on many larger ones.
+"""Tests of both reductions of Theorem 4.1 on every small graph and on many larger ones.
 
 For each question about a graph the truth comes from the graph alone. Each reduction is applied, its image is solved by
 a back end for workers and slots, and four things must hold: the image has the stated size; it has a schedule
@@ -72,7 +72,7 @@ class Count:
         Graphs, and questions about them by answer.
     lost_with_down
         Yes-answers that change to no if non-edges are DOWN, summed over the reductions, with the nodes in the given
-        order. Each proves that the reductions need RECLAIMED.
+        order. Each is a counter-example to reductions without RECLAIMED.
     """
 
     graphs: int = 0
