@@ -121,7 +121,7 @@ def test_generate_writes_what_the_library_generates(hindsched, tmp_path):
     code, out, err = hindsched(
         "generate", "--m", 5, "--n-com", 5, "--wmin", 2, "--scenario", 1, "--trial", 3, "--slots", 40, "-o", path
     )
-    assert (code, out, err) == (0, "", "")
+    assert (code, out, err) == (0, "", f"hindsched: instance of coupled written to {path}\n")
     assert instances.read(path) == paper(m=5, n_com=5, wmin=2, scenario=1, trial=3, slots=40)
     refused(hindsched("generate", "--small", "--m", 4, "--n-com", "none"), "--n-com: not used with --small\n")
     code, out, err = hindsched("generate", "--small", "--seed", 3, "--m", 4)
@@ -157,6 +157,31 @@ def test_solve_reports_the_limit_that_stopped_it(hindsched, tiny):
     words = [line.split() for line in out.splitlines() if line.split()]
     heading = next(i for i, line in enumerate(words) if "status" in line)
     assert (words[heading][-1], words[heading + 2][-1]) == ("limit", "time")
+
+
+def test_the_table_of_optima_repeats_nothing(hindsched, tiny, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.json").write_text(tiny.read_text())
+    _, out, _ = hindsched("solve", "a.json")
+    headings, cells = (line.split() for line in out.splitlines() if "a.json" in line or "status" in line)
+    assert headings == ["file", "status", "value", "by", "seconds"]
+    assert cells[:2] == ["a.json", "optimal"]
+    _, out, _ = hindsched("solve", "a.json", "--objective", "iterations", "--solver", "cpsat", "--time-limit", "1e-9")
+    (headings,) = (line.split() for line in out.splitlines() if "status" in line)
+    assert headings == ["file", "status", "objective", "value", "bound", "by", "seconds", "limit"]
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_commands_say_what_they_write(hindsched, tiny, tmp_path):
+    schedule, picture, model = tmp_path / "schedule.json", tmp_path / "picture.svg", tmp_path / "model.lp"
+    _, _, err = hindsched("solve", tiny, "--write-model", model, "--schedule", schedule)
+    assert err == f"hindsched: model of the makespan written to {model}\n"
+    assert hindsched("gantt", tiny, schedule, "-o", picture)[2] == f"hindsched: picture written to {picture}\n"
+    graph, reduced = tmp_path / "graph.txt", tmp_path / "reduced.json"
+    graph.write_text("11\n11\n")
+    _, _, err = hindsched("reduce", graph, "-a", 1, "-b", 1, "--to", "mu1", "-o", reduced)
+    assert err == f"hindsched: instance of coupled written to {reduced}\n"
+    assert hindsched("reduce", graph, "-a", 1, "-b", 1, "--to", "mu1")[2] == ""
 
 
 def test_solvers_agree_through_the_command_line(hindsched, tiny):
@@ -524,8 +549,12 @@ def test_score_for_people(score):
     code, out, err = score("--policy", "IE", "--policy", "RANDOM")
     assert code == 0
     assert "middle half" in out
-    assert "bootstrap of the mean over instances" in " ".join(out.split())
-    assert "hindsight optima: 3 optimal" in out
+    assert "bootstrap" not in out  # three instances give no interval
+    assert "files; hindsight optima: 3 optimal; runs of each policy: 3\n" in out
+    assert "IP, IE, IY, IAY: choose workers by probability of success" in " ".join(out.split())
+    headings = next(line.split() for line in out.splitlines() if "median" in line)
+    assert headings == ["policy", "median", "middle", "half", "mean", "optimal"]
+    assert max(map(len, out.partition("Instance by instance")[0].splitlines())) <= 80
     assert "score: 9/9" in err
 
 

@@ -109,8 +109,24 @@ def test_no_number_of_the_table_for_people_hides_an_unfinished_part(tmp_path):
     with result.isolation() as streams:
         show_table(read_results(tmp_path), table, False)
         text = streams[0].getvalue().decode()
-    assert re.search(r"RANDOM +4 +3 +>= 10\.000", text), text
-    assert "bootstrap of the mean over instances" in " ".join(text.split())
+    assert re.search(r"RANDOM +3 +>= 10\.000", text), text
+    assert "hindsight optima: 4 optimal; runs of each policy: 4\n" in text
+    assert "An unfinished run counts as more than its limit" in " ".join(text.split())
+
+
+def test_the_table_names_the_time_limit_of_unproven_optima(tmp_path):
+    rows = list(rows_of([12, 15]))
+    rows[0] |= {"status": "feasible", "value": 12, "lower": 9, "bound": 9, "time_limit_s": 2.5}
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    from hindsched.bench.results.print_table import show_table
+
+    result = CliRunner()
+    with result.isolation() as streams:
+        show_table(read_results(tmp_path), summary(read_results(tmp_path).runs), False)
+        text = streams[0].getvalue().decode()
+    text = " ".join(text.split())
+    assert "hindsight optima: 1 feasible, 1 optimal (time limit 2.5 s); runs of each policy: 2 " in text
+    assert "Where the optimum is not proven, a statistic is given by both ends" in text
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -10,7 +11,7 @@ from click.testing import CliRunner
 from hindsched.bench.commands.biclique import biclique
 from hindsched.bench.commands.reduce import reduce
 from hindsched.bench.commands.verify import verify_reductions, verify_solvers
-from hindsched.bench.coupled.verify import blocks
+from hindsched.bench.coupled.verify import blocks, theorem
 from hindsched.bench.coupled.verify.agreement import QUESTIONS, agree, random_instance
 from hindsched.bench.coupled.verify.general_agreement import agree_in_general, general_instance
 from hindsched.bench.verification import Sample
@@ -108,7 +109,28 @@ def test_verify_reductions_counts_by_kind_and_explains(tmp_path: Path) -> None:
     text = CliRunner().invoke(verify_reductions, arguments).stdout
     assert "uru completes the iteration in 3 slots, udu never does" in text
     assert "With UP and DOWN only the problem is easy" in text
+    assert "15 questions are tests, not a proof" in text
     assert list(tmp_path.iterdir()) == []
+
+
+def test_verify_reductions_says_how_long_it_takes_and_has_a_quick_mode(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
+    def count(kind: str, numbers: range, **how: Any) -> theorem.Count:
+        tried.append((kind, how["most"]))
+        return theorem.Count()
+
+    monkeypatch.setattr(theorem, "verify", count)
+    result = CliRunner().invoke(verify_reductions, [])
+    assert "takes about 3 minutes on one processor, with --quick about 10 seconds\n" in result.stderr
+    assert tried.pop(0) == ("small", 4)
+    tried.clear()
+    result = CliRunner().invoke(verify_reductions, ["--quick"])
+    assert "minutes" not in result.stderr
+    assert tried[0] == ("small", 3)
+    assert (
+        "--graphs: not used with --quick" in CliRunner().invoke(verify_reductions, ["--quick", "--graphs", "7"]).output
+    )
 
 
 def test_an_interrupted_verification_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
