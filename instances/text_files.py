@@ -47,8 +47,8 @@ __all__ = [
 
 T = TypeVar("T")
 
-#: Largest numbers of lines of a text, and of values of a JSON text, which memory must hold at once.
-MOST_LINES, MOST_VALUES = 1 << 23, 20_000_000
+#: Largest numbers of lines of a text, of values of a JSON text, and of characters of a TOML text.
+MOST_LINES, MOST_VALUES, MOST_TOML = 1 << 23, 10_000_000, 1 << 20
 _read_ahead: dict[str, bytes] = {}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -242,6 +242,8 @@ def decode_toml(text: str) -> dict[str, Any]:
     InputError
         If the text is not TOML. The message names the line, or the place in the document.
     """
+    if len(text) > MOST_TOML:
+        raise InputError(f"{len(text)} characters, expected at most {MOST_TOML}")
     try:
         document: dict[str, Any] = tomllib.loads(text)
         expect_portable(document)

@@ -19,6 +19,9 @@ from hindsched.reductions.encd import Node, check_graph, sides
 
 __all__ = ["from_matrix", "label", "read_graph", "write_graph"]
 
+#: Largest number of cells of a matrix, and of edges of a list.
+MOST_CELLS = 1_000_000
+
 _ROW = re.compile(r"\s*+[01](?:\s*+(?:,\s*+)?[01])*\s*")
 _DATA = re.compile(r"\s*\{.*\}\s*$")  # attributes that networkx writes after an edge
 
@@ -122,6 +125,8 @@ def _read_edges(text: str) -> nx.Graph[Any]:
         if (names[0], names[1]) in edges:
             raise InputError(f"edge {names[0]!r}, {names[1]!r} occurs twice, expected once", place=place)
         edges[names[0], names[1]] = None
+        if len(edges) > MOST_CELLS:
+            raise InputError(f"more than {MOST_CELLS} edges, expected at most this", place=place)
     if not edges:
         raise InputError("no edge, expected at least one")
     graph: nx.Graph[Any] = nx.Graph()
@@ -143,6 +148,8 @@ def _read_matrix(text: str) -> nx.Graph[Any]:
         if rows and len(digits) != len(rows[0]):
             raise InputError(f"{len(digits)} columns, expected {len(rows[0])} as in the first row", place=place)
         rows.append([digit == "1" for digit in digits])
+        if len(rows) * len(digits) > MOST_CELLS:
+            raise InputError(f"more than {MOST_CELLS} cells, expected at most this", place=place)
     if not rows or not rows[0]:
         raise InputError("no row, expected the 0/1 biadjacency matrix")
     return from_matrix(rows)

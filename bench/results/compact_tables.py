@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["read_table"]
 
 #: Largest numbers of rows and columns of a table.
-_MOST_RUNS, _MOST_COLUMNS = 2_000_000, 200
+_MOST_RUNS, _MOST_COLUMNS = 500_000, 200
 
 
 def read_table(path: Path) -> Results:

@@ -16,6 +16,7 @@ from hindsched.instances.coupled import Instance
 from hindsched.instances.grid.workloads import import_log
 from hindsched.instances.text_files import decode_json, decode_text, decode_toml, read_json, read_text
 from hindsched.instances.traces import read
+from hindsched.reductions import graph_files
 from hindsched.reductions.graph_files import read_graph
 
 SAMPLES = "date,availability\n0,1\n600,1\n1200,0\n1800,1\n2400,1\n"
@@ -99,6 +100,14 @@ def test_sizes_are_limited(monkeypatch, tmp_path):
             decode_text(raw, "a trace", most_lines=4)
     with pytest.raises(InputError, match="11 values, expected at most 10"):
         decode_json("[0,1,2,3,4,5,6,7,8,9,10]")
+    monkeypatch.setattr(text_files, "MOST_TOML", 5)
+    with pytest.raises(InputError, match="6 characters, expected at most 5"):
+        decode_toml("a = 10")
+    monkeypatch.setattr(graph_files, "MOST_CELLS", 5)
+    for name, text in (("a.txt", "101\n101\n"), ("a.edgelist", "a b\na c\na d\na e\na f\na g\n")):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(InputError, match=r"more than 5 (cells|edges), expected at most this"):
+            read_graph(tmp_path / name)
     (tmp_path / "long").write_bytes(bytes(2000))
     with pytest.raises(InputError, match="long: more than 0 MiB, expected at most this"):
         text_files.read_bytes(tmp_path / "long", most=1000)
