@@ -114,9 +114,15 @@ class Family(Generic[ProblemT, ScheduleT]):
 
     def make_policy(self, text: Policy, options: Options) -> Policy:
         """Return a policy object, or raise `InputError` before any work is done."""
-        if options.isolated and not (isinstance(text, str) and text in (*self.policies(), *self.our_policies())):
-            return self.make_isolated(text, options)
         return online.make_policy(text, family=self.name, **dict(options.run))
+
+    def expect_policy(self, text: Policy, options: Options) -> None:
+        """Raise `InputError` for an invalid policy; with isolation, a user's policy is not loaded in this process."""
+        is_built_in = isinstance(text, str) and text in (*self.policies(), *self.our_policies())
+        if options.isolated and not is_built_in:
+            self.make_isolated(text, options)
+        else:
+            self.make_policy(text, options)
 
     def make_isolated(self, text: Policy, options: Options) -> Policy:
         """Return a user's policy that was made in a process of its own; only its name is of use here."""

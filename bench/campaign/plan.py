@@ -132,7 +132,7 @@ def expand_policies(names: Iterable[Policy], families: Sequence[str], options: O
         found[family] = _once(policy for policy in chosen if not (isinstance(policy, str) and policy in others))
         (own_options,) = _for_family([options], family, families)
         for policy in found[family]:
-            family_named(family).make_policy(policy, own_options)
+            family_named(family).expect_policy(policy, own_options)
     return found
 
 

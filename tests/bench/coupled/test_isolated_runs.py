@@ -12,7 +12,9 @@ from hindsched.bench.campaign.sources import from_file
 from hindsched.bench.coupled import leaderboard
 from hindsched.bench.run_records import Options
 from hindsched.instances.bags.generate import small as small_bag
+from hindsched.instances.batches.model import Instance as Batches
 from hindsched.instances.coupled.generate import small
+from hindsched.instances.grid import Instance as Grid
 
 POLICIES = """
 import gc, os, sys
@@ -91,10 +93,18 @@ def test_a_policy_that_ends_its_process_costs_its_own_row():
     assert "IE" in policies
 
 
-def test_other_families_refuse(hindsched):
-    instances.write(small_bag(1, tasks=2), "bag.json")
-    code, _, err = hindsched("score", "bag.json", "--policy", "mine.py:First", "--isolated", "--results", "r")
-    assert (code, err) == (2, "hindsched: --isolated: users' policies of bags run in this process only\n")
+@pytest.mark.parametrize("family", ["bags", "batches", "grid"])
+def test_other_families_refuse_before_a_policy_is_loaded(hindsched, family):
+    made = {
+        "bags": lambda: small_bag(1, tasks=2),
+        "batches": lambda: Batches(tasks=2, batches=[(0, 4)], c=[1, 2], up=[[(0, 2), (3, 6)], [(0, 9)]]),
+        "grid": lambda: Grid(nodes=2, slot_s=60, submit=[0, 0], width=[1, 2], length=[3, 1]),
+    }
+    instances.write(made[family](), "other.json")
+    Path("mine.py").write_text("open('loaded', 'w')")
+    code, _, err = hindsched("score", "other.json", "--policy", "mine.py:First", "--isolated", "--results", "r")
+    assert (code, err) == (2, f"hindsched: --isolated: users' policies of {family} run in this process only\n")
+    assert not Path("loaded").exists()
 
 
 def test_leaderboard_shows_no_future_and_a_fault_costs_one_row(hindsched, monkeypatch):
