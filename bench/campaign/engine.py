@@ -53,7 +53,7 @@ class Job:
         Consecutive jobs of one group run in one process, in order, and share data that is costly to load.
     failed
         A function of a message and the arguments; it returns the row of a job that lost its process. None: no row.
-        The row of a failed job has its message under the key ``failed``.
+        The row of a failed job has its message under the key ``failure``.
     """
 
     key: str
@@ -136,7 +136,7 @@ def run_jobs(
     failed = journal.failed_rows()
     again = {key for key, row in failed.items() if runs is not None and _is_tried_again(row, runs)}
     missing = [job for job in jobs if job.key not in journal or job.key in again]
-    failures = [str(failed[job.key]["failed"]) for job in jobs if job.key in failed and job.key not in again]
+    failures = [str(failed[job.key]["failure"]) for job in jobs if job.key in failed and job.key not in again]
     if missing:
         with counting(what, total=len(jobs), done=len(jobs) - len(missing)) as counter:
             for outcomes in _outcomes(missing, num_processes, dask, runs):
@@ -229,8 +229,7 @@ def _run_in_dask_worker(jobs: Sequence[Job], limit_s: float | None) -> list[_Out
 def _outcome(job: Job) -> _Outcome:
     try:
         row = job.run()
-        failed = row.get("failed")
-        return _Outcome(job.key, job.note, row, failed if isinstance(failed, str) else None)  # of grid: a number
+        return _Outcome(job.key, job.note, row, row.get("failure"))
     except InputError as error:
         return _Outcome(job.key, job.note, None, str(error))
 

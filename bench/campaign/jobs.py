@@ -9,7 +9,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import entry_points
@@ -19,9 +19,9 @@ from typing import Any
 
 from hindsched import instances
 from hindsched.bench.campaign.engine import Job, code_digest, source_digest
-from hindsched.bench.campaign.processes import is_child, limited
+from hindsched.bench.campaign.processes import call_in_child, is_child, limited
 from hindsched.bench.campaign.sources import Source
-from hindsched.bench.family import AnyFamily, family_named
+from hindsched.bench.family import AnyFamily, family_named, family_of
 from hindsched.bench.run_records import OptimumBounds, Options, RunRecord
 from hindsched.bench.shared_types import Policy, Problem, Row
 from hindsched.instances.errors import InputError, SelfCheckError, printable
@@ -31,6 +31,7 @@ from hindsched.online.loading import source_files, stdout_to_stderr
 
 __all__ = [
     "answered",
+    "files_of_policy",
     "job_key",
     "label_of",
     "load_shared",
@@ -39,6 +40,7 @@ __all__ = [
     "policy_job",
     "schedule_path",
     "simulate",
+    "simulate_apart",
 ]
 
 
@@ -69,34 +71,34 @@ def policy_job(source: Source, policy: Policy, options: Options) -> Job:
         Options of the run. Contents of files that they name are part of the key; remote workers must have these files.
     """
     family = family_named(source.family)
-    files = _source_files(policy)
+    files = files_of_policy(policy)
     content = _policy_digest(policy, family, files)
     label = label_of(policy)
     values = sorted(family.run_values(options).items())
-    named = [hashlib.sha256(text).hexdigest() for text in _files_of_options(values)]
+    in_options = {value: _files_of_option(value) for _, value in values}
+    named = [hashlib.sha256(text).hexdigest() for texts in in_options.values() for text in texts]
     depends_on = (label, content, *values, *named, options.seed, options.check_slots, *family.solved_in_runs(options))
     isolated = ("isolated",) if options.isolated and content else ()  # such rows never stand for other ones
     key = job_key(source.family, "online", "run", source.identity, *depends_on, *isolated)
-    arguments = (source, policy, options, files)
+    contents = {value: hashlib.sha256(repr(texts).encode()).hexdigest() for value, texts in in_options.items() if texts}
+    contents |= {label: content} if content else {}
+    arguments = (source, policy, options, files, {name: digest[:16] for name, digest in contents.items()})
     return Job(key, f"{label} on {source.name}", _run, arguments, group=source.identity, failed=_failed_run)
 
 
-def _source_files(policy: Policy) -> dict[str, bytes]:
+def files_of_policy(policy: Policy) -> dict[str, bytes]:
     """Return the content of the file of a user's policy, and of modules next to it that it imports."""
     path = policy.rpartition(":")[0] if isinstance(policy, str) else ""
     return {str(file): read_bytes(file) for file in source_files(path)} if path.endswith(".py") else {}
 
 
-def _files_of_options(values: Sequence[tuple[str, object]]) -> list[bytes]:
-    """Return the content of files that options name: ``FILE.py:CLASS`` with its imports, or ``WORD:FILE``."""
-    found: list[bytes] = []
-    for _, value in values:
-        if isinstance(value, str):
-            found += [text for _, text in sorted(_source_files(value).items())]
-            file = value.partition(":")[2]
-            if file and Path(file).is_file():
-                found.append(read_bytes(file))
-    return found
+def _files_of_option(value: object) -> list[bytes]:
+    """Return the content of the files that an option names: ``FILE.py:CLASS`` with its imports, or ``WORD:FILE``."""
+    if not isinstance(value, str):
+        return []
+    found = [text for _, text in sorted(files_of_policy(value).items())]
+    file = value.partition(":")[2]
+    return [*found, read_bytes(file)] if file and Path(file).is_file() else found
 
 
 def _local_policy(policy: Policy, files: Mapping[str, bytes]) -> Policy:
@@ -232,13 +234,35 @@ def simulate(family: AnyFamily, instance: Problem, policy: Policy, options: Opti
         return family.run(instance, policy, options, policy_seed(instance, options))
 
 
+def simulate_apart(instance: Problem, policy: Policy, options: Options, *, limit_s: float | None = None) -> RunRecord:
+    """Run a policy as `simulate` does; a user's policy runs in a child process, so that it cannot end this one.
+
+    Raises
+    ------
+    InputError
+        For a policy that ends its process or exceeds ``limit_s`` seconds, and as `simulate` raises it.
+    """
+    family = family_of(instance)
+    if _is_built_in(policy, family):
+        return simulate(family, instance, policy, options)
+    place = f"policy {label_of(policy)}"
+    return call_in_child(_simulate_limited, instance, policy, options, place=place, limit_s=limit_s)
+
+
+def _simulate_limited(instance: Problem, policy: Policy, options: Options) -> RunRecord:
+    with limited():
+        return simulate(family_of(instance), instance, policy, options)
+
+
 def policy_seed(instance: Problem, options: Options) -> int:
     """Return the seed of a run, different for every instance."""
     digest = hashlib.sha256(f"{options.seed}:{instance.fingerprint}".encode()).digest()
     return int.from_bytes(digest[:6], "little")
 
 
-def _run(source: Source, policy: Policy, options: Options, files: Mapping[str, bytes]) -> Row:
+def _run(
+    source: Source, policy: Policy, options: Options, files: Mapping[str, bytes], contents: Mapping[str, str]
+) -> Row:
     label = label_of(policy)
     family = family_named(source.family)
     with _on(source):
@@ -257,11 +281,11 @@ def _run(source: Source, policy: Policy, options: Options, files: Mapping[str, b
                 if isinstance(error, InputError)
                 else (f"{label} on {source.name}: raised {type(error).__name__}: {error}")
             )
-            return _failed_run(printable(message), source, policy, options, files)
+            return _failed_run(printable(message), source, policy, options, files, contents)
         runtime_s = time.monotonic() - started
     checked = family.replay(instance, record, f"{label} on {source.name}")
     row = {
-        **_head(source, instance, label, options),
+        **_head(source, instance, label, options, contents),
         family.value: _json(record.value),
         "limit": _json(record.limit),
         **record.facts,
@@ -273,12 +297,13 @@ def _run(source: Source, policy: Policy, options: Options, files: Mapping[str, b
     return row
 
 
-def _head(source: Source, instance: Problem, label: str, options: Options) -> Row:
-    """Return the first entries of the row of a run."""
+def _head(source: Source, instance: Problem, label: str, options: Options, contents: Mapping[str, str]) -> Row:
+    """Return the first entries of the row of a run; ``contents`` are digests of users' files that it depends on."""
     return {
         "kind": "run",
         **names_of(source, instance),
         "policy": label,
+        **({"contents": dict(contents)} if contents else {}),
         **family_named(source.family).run_values(options),
         "seed": policy_seed(instance, options),
     }
@@ -289,11 +314,18 @@ def _is_of_policy(error: BaseException) -> bool:
     return isinstance(error, Exception) or is_child()
 
 
-def _failed_run(message: str, source: Source, policy: Policy, options: Options, files: Mapping[str, bytes]) -> Row:
+def _failed_run(
+    message: str,
+    source: Source,
+    policy: Policy,
+    options: Options,
+    files: Mapping[str, bytes],
+    contents: Mapping[str, str],
+) -> Row:
     """Return the row of a run that failed: it counts as unfinished, with nothing known about its value."""
     value = family_named(source.family).value
-    head = _head(source, load_shared(source), label_of(policy), options)
-    return {**head, value: None, "limit": None, "check": None, "runtime_s": None, "failed": message}
+    head = _head(source, load_shared(source), label_of(policy), options, contents)
+    return {**head, value: None, "limit": None, "check": None, "runtime_s": None, "failure": message}
 
 
 def _failed_optimum(message: str, source: Source, options: Options, path: Path) -> Row:
@@ -301,4 +333,4 @@ def _failed_optimum(message: str, source: Source, options: Options, path: Path) 
     names = {"kind": "optimum", **names_of(source, load_shared(source)), "solver": options.solver}
     unknown = dict.fromkeys(("value", "lower", "upper", "bound", "check", "runtime_s"))
     known: Row = {"time_limit_s": options.time_limit_s, "status": str(Status.UNKNOWN), "counts": {}}
-    return {**names, **known, **unknown, "failed": message}
+    return {**names, **known, **unknown, "failure": message}

@@ -145,10 +145,14 @@ class Journal:
     def __getitem__(self, key: str) -> Row:
         return msgspec.json.decode(self._lines[key], type=Row)
 
+    def rows(self) -> Iterator[Row]:
+        """Yield the last row of each key, in the order in which these were written."""
+        return (msgspec.json.decode(line, type=Row) for line in self._lines.values())
+
     def failed_rows(self) -> dict[str, Row]:
         """Return the rows of failed jobs, by key."""
-        rows = ((key, msgspec.json.decode(line, type=Row)) for key, line in self._lines.items() if b'"failed"' in line)
-        return {key: row for key, row in rows if isinstance(row.get("failed"), str)}  # of grid: a number of jobs
+        rows = ((key, msgspec.json.decode(line, type=Row)) for key, line in self._lines.items() if b'"failure"' in line)
+        return {key: row for key, row in rows if row.get("failure") is not None}
 
     def append(self, row: Row) -> None:
         """Write one row with its ``key``, and wait until it is on the disk.
@@ -180,7 +184,12 @@ class Journal:
         except OSError as error:
             message = f"row not written: {error.strerror}; earlier rows are kept: the same command resumes"
             raise InputError(message, file=self.path) from None
-        self._lines.update(lines)
+        for key, line in lines.items():
+            self._hold(key, line)
+
+    def _hold(self, key: str, line: bytes) -> None:
+        self._lines.pop(key, None)  # a row that is written again comes last
+        self._lines[key] = line
 
     def _read(self) -> None:
         if not self.path.exists():
@@ -189,7 +198,8 @@ class Journal:
         lines, self.torn = _whole_lines(text)
         expected = "one JSON object with a text key; repair or remove this line"
         try:
-            self._lines = {_key_of(_decoded(line, place, expected), place, expected): line for place, line in lines}
+            for place, line in lines:
+                self._hold(_key_of(_decoded(line, place, expected), place, expected), line)
         except InputError as error:
             raise error.in_file(self.path) from None
         if self.torn:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindsched.bench.campaign.engine import FailedJobsError, Job, Runs, run_jobs
-from hindsched.bench.campaign.jobs import label_of, optimum_job, policy_job
+from hindsched.bench.campaign.jobs import files_of_policy, label_of, optimum_job, policy_job
 from hindsched.bench.campaign.journal import Journal
+from hindsched.bench.campaign.processes import call_in_child
 from hindsched.bench.campaign.sources import Source
 from hindsched.bench.family import family_named
 from hindsched.bench.run_records import Options
-from hindsched.bench.shared_types import Policy
+from hindsched.bench.shared_types import Policy, Row
 from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:
@@ -131,9 +133,24 @@ def expand_policies(names: Iterable[Policy], families: Sequence[str], options: O
         chosen = [policy for name in given for policy in (groups[family][name] if _is_group(name) else (name,))]
         found[family] = _once(policy for policy in chosen if not (isinstance(policy, str) and policy in others))
         (own_options,) = _for_family([options], family, families)
+        users = [policy for policy in found[family] if isinstance(policy, str) and policy not in built_in[family]]
+        if users:
+            contents = tuple(repr(sorted(files_of_policy(policy).items())) for policy in users)
+            _make_in_child(family, tuple(users), own_options, contents)
         for policy in found[family]:
             family_named(family).expect_policy(policy, own_options)
     return found
+
+
+@cache
+def _make_in_child(family: str, policies: tuple[str, ...], options: Options, contents: tuple[str, ...]) -> None:
+    """Make policies of users in a child process, which their code may end; once for each content of their files."""
+    call_in_child(_make, family, policies, options, place=f"policy {', '.join(policies)}")
+
+
+def _make(family: str, policies: tuple[str, ...], options: Options) -> None:
+    for policy in policies:
+        family_named(family).make_policy(policy, options)
 
 
 def _is_group(name: Policy) -> bool:
@@ -184,7 +201,7 @@ def run_campaign(
     num_processes: int = 1,
     dask: str | None = None,
     retries_failed: bool = False,
-) -> list[tuple[str, Mapping[str, object]]]:
+) -> list[tuple[str, Row]]:
     """Compute the missing rows of a campaign in ``folder``; return all its rows, as `held_rows` does.
 
     Parameters
@@ -219,7 +236,7 @@ def run_all(
     dask: str | None = None,
     *,
     what: str = "campaign",
-) -> tuple[list[tuple[str, Mapping[str, object]]], InputError | None]:
+) -> tuple[list[tuple[str, Row]], InputError | None]:
     """Compute the missing rows of a campaign; return all its rows, and the error of the jobs that failed.
 
     Raises
@@ -238,15 +255,43 @@ def run_all(
         except FailedJobsError as error:
             failure = error
         rows = held_rows(jobs, campaign.sources, journal)
-    succeeded = any(row["kind"] == "run" and not isinstance(row.get("failed"), str) for _, row in rows)
-    if failure is not None and not succeeded:
+        journal.append_all(_hidden_rows([row for _, row in rows], journal))
+    if failure is not None and not any(row["kind"] == "run" and row.get("failure") is None for _, row in rows):
         raise failure
     return rows, failure
 
 
-def held_rows(
-    jobs: Sequence[Sequence[Job]], sources: Sequence[Source], journal: Journal
-) -> list[tuple[str, Mapping[str, object]]]:
+def _hidden_rows(rows: Sequence[Row], journal: Journal) -> list[Row]:
+    """Return the rows of a campaign that a report would not show as they are, because of rows of other campaigns.
+
+    A report takes the last row of a run, and the last content of an instance's name (docs/formats.md). Written again,
+    these rows come last, under the present names of the instances.
+    """
+    from hindsched.bench.results.journal_rows import contents_of
+
+    own = {row["key"] for row in rows}
+    families = {row["family"] for row in rows}
+    contents: dict[str, str] = {}
+    last: dict[str, str] = {}
+    for row in journal.rows():
+        if row.get("kind") in ("run", "optimum") and row.get("family") in families:
+            contents |= {name: content for _, name, content in contents_of(row)}
+            last[_run_of(row)] = row["key"]
+    return [
+        row
+        for row in rows
+        if last[_run_of(row)] not in own
+        or any(row[name] != journal[row["key"]][name] for name in ("setting", "instance"))
+        or any(contents[name] != content for _, name, content in contents_of(row))
+    ]
+
+
+def _run_of(row: Row) -> str:
+    options = family_named(row["family"]).run_options
+    return repr([row.get(name) for name in ("kind", "fingerprint", "policy", *options)])
+
+
+def held_rows(jobs: Sequence[Sequence[Job]], sources: Sequence[Source], journal: Journal) -> list[tuple[str, Row]]:
     """Return the rows of jobs that a journal holds, each with its place, with the current names of instances.
 
     Rows of other jobs, or of other code, are left out.

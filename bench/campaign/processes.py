@@ -259,8 +259,17 @@ def _taken(idle: list[Child[T]]) -> Child[T] | None:
         return None
 
 
-def call_in_child(function: Callable[..., T], *arguments: object) -> T:
+def call_in_child(function: Callable[..., T], *arguments: object, place: str, limit_s: float | None = None) -> T:
     """Return what a function returns in a child process.
+
+    Parameters
+    ----------
+    function, *arguments
+        What is called, and with what.
+    place
+        The place in the error if the process ends instead.
+    limit_s
+        Most seconds of its parts that are `limited`; None: no limit.
 
     Raises
     ------
@@ -269,10 +278,10 @@ def call_in_child(function: Callable[..., T], *arguments: object) -> T:
     Exception
         What the function raises.
     """
-    for results in call_in_children(_apply, [[(function, arguments)]], 1):
+    for results in call_in_children(_apply, [[(function, arguments)]], 1, limit_s=limit_s, announces=True):
         ((_, result),) = results
         if isinstance(result, Lost):
-            raise InputError(result.why)
+            raise InputError(result.why, place=place)
         found: T = result
         return found
     raise AssertionError("one item has one result")

@@ -62,7 +62,7 @@ def sample(folder: str | os.PathLike[str], count: int, *, seed: int, most_slots:
         for number in stream("recheck", seed).permutation(np.arange(len(rows))).tolist():
             place, row = rows[number]
             with in_row(place):
-                if row.get("kind") == "run" and row.get("point") and _slots(row) <= most_slots:
+                if row.get("kind") == "run" and row.get("point") and "failure" not in row and _slots(row) <= most_slots:
                     found.append((place, row))
             if len(found) == count:
                 break

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hindsched import instances
 from hindsched.bench.campaign.engine import Runs
-from hindsched.bench.campaign.jobs import label_of, optimum_job, schedule_path, simulate
+from hindsched.bench.campaign.jobs import label_of, optimum_job, schedule_path, simulate_apart
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.campaign.plan import Campaign, results_of_rows, run_all
 from hindsched.bench.campaign.sources import Source
@@ -116,7 +116,9 @@ def score(
             source = next(source for source in sources if source.name == example["instance"])
             objects = {label_of(policy): policy for policy in policies}
             policy = objects.get(example["policy"], example["policy"])
-            drawn = _draw_example(source, kept[source.name], policy, options, folder / "example.svg")
+            drawn = _draw_example(
+                source, kept[source.name], policy, options, folder / "example.svg", runs and runs.limit_s
+            )
             files += [drawn] if drawn is not None else []
     return Score(results, frame, files, failure, ties(results.runs, sources))
 
@@ -158,16 +160,19 @@ def _example(ratios: pd.DataFrame, usable: set[str]) -> Row | None:
     return records(order.head(1))[0]
 
 
-def _draw_example(source: Source, optimum: Path, policy: Policy, options: Options, path: Path) -> Path | None:
-    """Draw the run below the optimum's schedule; return None if the family draws no schedules."""
+def _draw_example(
+    source: Source, optimum: Path, policy: Policy, options: Options, path: Path, limit_s: float | None
+) -> Path | None:
+    """Draw the run below the optimum's schedule; return None if the family draws no schedules, or the run fails."""
     from hindsched.bench.report import canvas
 
-    family = family_named(source.family)
     instance = source.load()
     best = instances.read_schedule(optimum)
-    record = simulate(family, instance, policy, options)
     try:
-        figure = family.report.draw_pair(instance, best, record.schedule, label_of(policy), source.name)
+        record = simulate_apart(instance, policy, options, limit_s=limit_s)
+        figure = family_named(source.family).report.draw_pair(
+            instance, best, record.schedule, label_of(policy), source.name
+        )
     except InputError:
         return None
     canvas.save(figure, path)

@@ -32,11 +32,10 @@ def simulate(
 ) -> int:
     """Run on-line policies on each instance; an outcome is null if the run did not finish."""
     from hindsched import instances
-    from hindsched.bench.campaign.jobs import policy_seed
+    from hindsched.bench.campaign.jobs import simulate_apart
     from hindsched.bench.campaign.plan import expand_policies
     from hindsched.bench.output_files import schedule_targets
     from hindsched.bench.progress import working
-    from hindsched.online.loading import stdout_to_stderr
 
     refusals = Refusals()
     known: Row = {}
@@ -70,8 +69,8 @@ def simulate(
                 if why is not None:
                     click.echo(f"hindsched: {file}: {policy} is skipped: {why}", err=True)
                     continue
-                with working(f"{policy} on {file}"), stdout_to_stderr():
-                    record = family.run(instance, policy, how, policy_seed(instance, how))
+                with working(f"{policy} on {file}"):
+                    record = simulate_apart(instance, policy, how)
                 table.add({"file": file, "policy": policy, **family.commands.run_row(instance, record, how)})
                 if targets:
                     instances.write_schedule(record.schedule, targets[file, record.policy])

@@ -160,6 +160,7 @@ def write_report(
     if missing.any() and Section.UNFINISHED in only:
         unfinished = tables.unfinished_table(read.runs, family_named(parts[0][0].name), file="unfinished.csv")
         columns = ["family", "setting", "instance", "policy", "options", "limit", "optimum", "optimum_status"]
+        columns += ["failure"] if read.runs["failure"].notna().any() else []
         files.table("unfinished", read.runs.loc[missing, columns])
     name = Path(results).resolve().name
     page = render(

@@ -89,6 +89,9 @@ def run_facts(results: Results, name: str, names: Mapping[str, str]) -> list[tup
         text = f"{count(known['checked_slots'].sum())} of {count(known['slots'].sum())}"
         whole = int((known["checked_slots"] >= known["slots"]).sum())
         found.append(("slots replayed by the checker", f"{text}; {plural(whole, 'run')} completely"))
+    failed = runs["failure"].dropna()
+    if len(failed):
+        found.append(("failed runs", f"{count(len(failed))}, counted as unfinished; the first: {failed.iloc[0]}"))
     found.append(("rows left out", _left_out(results)))
     return found
 

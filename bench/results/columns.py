@@ -44,7 +44,7 @@ NUMBERS = ("value", "limit", "optimum", "optimum_bound", "runtime_s", "optimum_r
 #: Integer columns, in addition to the axes of the families.
 WHOLE = ("length",)
 TEXTS = ("family", "sense", "setting", "instance", "fingerprint", "policy", "options", "optimum_status", "check")
-_MORE = ("engine", "solver", "start", "seed", "optimum_check", "has_own_optimum", *PROVENANCE)
+_MORE = ("failure", "engine", "solver", "start", "seed", "optimum_check", "has_own_optimum", *PROVENANCE)
 STATUSES = ("optimal", "feasible", "bounds", "infeasible", "unknown")
 #: The columns that identify a run.
 OF_RUN = ["fingerprint", "policy", "options"]
@@ -69,7 +69,8 @@ class Results:
         - ``policy``, each option of the run, and ``options``: a text of those that differ from their defaults;
         - ``value`` (missing: unfinished), ``limit`` (an unfinished run is worse than this), ``sense``;
         - ``optimum``, ``optimum_bound``, ``optimum_status`` (missing: not solved);
-        - ``check``, times in seconds, provenance, and ``length``: the slots of the instance, if its point has them;
+        - ``failure`` (what a failed run did), ``check``, times in seconds, provenance, and ``length``: the slots of the
+          instance, if its point has them;
         - ``population``: the setting without the parameters that ratios are tabulated by, with the length if there are
           several; runs of one population are pooled;
         - ``cluster``: the unit of the bootstrap, a scenario or else an instance.
@@ -103,7 +104,7 @@ def typed_frame(rows: Sequence[Row] | pd.DataFrame) -> pd.DataFrame:
     more = [name for family in families for name in family.columns]
     columns = dict.fromkeys([*TEXTS, *options, *axes, *WHOLE, *NUMBERS, *more, *_MORE])
     frame = raw.reindex(columns=list(columns))
-    for name in (*TEXTS, *options, "engine", "solver", "start", "optimum_check", *PROVENANCE):
+    for name in (*TEXTS, *options, "failure", "engine", "solver", "start", "optimum_check", *PROVENANCE):
         frame[name] = frame[name].astype(object)
     for name in (*axes, *WHOLE):
         frame[name] = pd.to_numeric(frame[name]).astype("Int64")

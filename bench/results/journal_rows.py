@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -22,13 +22,13 @@ from hindsched.bench.results.columns import (
     typed_frame,
 )
 from hindsched.bench.shared_types import Row
-from hindsched.instances.errors import InputError
+from hindsched.instances.errors import InputError, printable
 from hindsched.instances.text_files import convert
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["expect_run", "results_of"]
+__all__ = ["contents_of", "expect_run", "results_of"]
 
 
 _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
@@ -56,6 +56,7 @@ class _Run(_Row, kw_only=True):
     seed: int | None = None
     limit: float | None = None
     slot_limit: int | None = None
+    failure: str | None = None
     engine: str | None = None
 
 
@@ -77,7 +78,8 @@ def results_of(rows: Iterable[tuple[str, Mapping[str, object]]], *, torn: bool =
     Parameters
     ----------
     rows
-        Each with its place, for messages; the last row of the same instance, policy and options counts.
+        Each with its place, for messages. The last row of the same instance, policy and options counts. If rows of one
+        name have several contents, those of the last content count.
     torn
         Whether a row after these was cut off.
 
@@ -89,10 +91,14 @@ def results_of(rows: Iterable[tuple[str, Mapping[str, object]]], *, torn: bool =
     runs: list[Row] = []
     optima: list[Row] = []
     others = 0
-    for where, row in rows:
+    listed = list(rows)
+    replaced, sentences = _replaced_rows([row for _, row in listed])
+    for place, (where, row) in enumerate(listed):
         kind = row.get("kind")
         with in_row(where):
-            if kind == "run":
+            if place in replaced:
+                others += 1
+            elif kind == "run":
                 runs.append(_run(row))
             elif kind in ("optimum", "optima"):
                 optima += _optimum(row)
@@ -105,8 +111,51 @@ def results_of(rows: Iterable[tuple[str, Mapping[str, object]]], *, torn: bool =
         sorted_rows(solved),
         others + older_optima + older_runs,
         torn=torn,
-        mixed=(*other_runs, *other_answers),
+        mixed=(*sentences, *other_runs, *other_answers),
     )
+
+
+def contents_of(row: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
+    """Yield what a row is about, its instance and files of users: a name for messages, a full name, and the content.
+
+    Rows of one name and different contents are never pooled: those of the last content count.
+    """
+    names = [row.get(name) for name in ("family", "setting", "instance", "point")]
+    if isinstance(row.get("fingerprint"), str):
+        yield str(row.get("instance")), repr(names), str(row["fingerprint"])
+    contents = row.get("contents")
+    if isinstance(contents, dict):
+        for name, content in contents.items():
+            yield name, repr((row.get("family"), name)), str(content)
+
+
+def _replaced_rows(rows: Sequence[Mapping[str, object]]) -> tuple[set[int], tuple[str, ...]]:
+    """Return the places of rows that later ones replace, and a sentence about replaced contents.
+
+    A row replaces a failed one of its key. If the rows of a name have several contents, those of the last one count.
+    """
+    replaced: set[int] = set()
+    keys: set[str] = set()
+    contents: dict[str, str] = {}
+    older: dict[str, set[int]] = {}
+    for place in range(len(rows) - 1, -1, -1):
+        key = repr(rows[place].get("key"))
+        if rows[place].get("failure") is not None and key in keys:
+            replaced.add(place)
+            continue
+        keys.add(key)
+        for shown, name, content in contents_of(rows[place]):
+            if contents.setdefault(name, content) != content:
+                older.setdefault(shown, set()).add(place)
+    if not older:
+        return replaced, ()
+    left_out = set[int]().union(*older.values())
+    names = ", ".join(list(older)[:3]) + (f" and {len(older) - 3} more" if len(older) > 3 else "")
+    sentence = (
+        f"{names}: rows of several contents under one name. Only the last content counts, {len(left_out):,} older rows "
+        "are left out. A folder for each campaign keeps them apart."
+    )
+    return replaced | left_out, (printable(sentence),)
 
 
 def _joined(runs: pd.DataFrame, solved: pd.DataFrame) -> pd.DataFrame:
@@ -146,7 +195,8 @@ def _known_run(row: Mapping[str, object]) -> tuple[AnyFamily, _Run]:
 def _run(row: Mapping[str, object]) -> Row:
     family, known = _known_run(row)
     point = known.point or {}
-    limit = next((each for each in (known.limit, known.slot_limit, point.get("slots")) if each is not None), None)
+    limits = (known.limit, known.slot_limit, point.get("slots"))
+    limit = None if known.failure is not None else next((each for each in limits if each is not None), None)
     found = _common(known, family) | {
         "policy": known.policy,
         "seed": known.seed,
@@ -155,6 +205,7 @@ def _run(row: Mapping[str, object]) -> Row:
         "value": row[family.value],
         "limit": limit,
         "runtime_s": known.runtime_s,
+        "failure": known.failure,
         **{name: row.get(name) for name in (*family.run_options, *family.columns)},
     }
     if row.get("optimum") is not None:

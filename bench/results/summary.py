@@ -112,8 +112,25 @@ def plain(table: pd.DataFrame) -> list[Row]:
 
 
 def csv_text(table: pd.DataFrame) -> str:
-    """Return a table as CSV, with an empty cell for a missing or infinite number."""
-    return str(_finite(table).to_csv(index=False, lineterminator="\n"))
+    """Return a table as CSV, with an empty cell for a missing or infinite number, and without formulas."""
+    return str(_finite(table).map(_inert).to_csv(index=False, lineterminator="\n"))
+
+
+def _inert(cell: object) -> object:
+    """Return a cell that no spreadsheet takes for a formula: an apostrophe goes before its first letter.
+
+    Examples
+    --------
+    >>> [_inert(cell) for cell in ("=1+1", "@SUM(A1)", "-1.5", "IE", -2)]
+    ["'=1+1", "'@SUM(A1)", '-1.5', 'IE', -2]
+    """
+    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 def _finite(table: pd.DataFrame) -> pd.DataFrame:

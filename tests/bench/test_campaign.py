@@ -15,6 +15,7 @@ from hindsched.bench.campaign.file import read_campaign
 from hindsched.bench.campaign.plan import Campaign, results_of_rows, run_campaign
 from hindsched.bench.campaign.sources import Given
 from hindsched.bench.coupled.paper import Paper
+from hindsched.bench.results.read import read_results
 from hindsched.bench.run_records import Options
 from hindsched.instances import InputError, write
 from hindsched.instances.bags.generate import small as small_bag
@@ -92,16 +93,54 @@ def test_every_run_and_optimum_is_a_row_and_resuming_makes_none_again(folder):
 
 
 def test_results_are_those_of_the_policies_as_they_are_now(tmp_path):
-    """A policy that was changed and changed back has its first result again, not the last one in the folder."""
-    own = tmp_path / "mine.py"
+    """A policy that was changed and changed back has its first result again, in the campaign and in its report."""
+    own, folder = tmp_path / "mine.py", tmp_path / "results"
     campaign = Campaign([Given("one", "files", small(3, p=3, slots=40, tasks=2))], [f"{own}:Mine"], [Options()])
     values = []
     for text in (MINE, MINE.replace("return {visible", "return None and {visible"), MINE):
         own.write_text(text)
-        found = run_campaign(campaign, tmp_path / "results")
-        values.append(results_of_rows(found, tmp_path / "results").runs["value"].tolist())
-    assert len(rows(tmp_path / "results")) == 3  # an optimum and two runs
+        values.append(results_of_rows(run_campaign(campaign, folder), folder).runs["value"].tolist())
+        assert read_results(folder).runs["value"].tolist() == pytest.approx(values[-1], nan_ok=True)
+    assert len({row["key"] for row in rows(folder)}) == 3  # an optimum and two runs
     assert values[0] == values[2] != values[1]
+    before = (folder / "runs.jsonl").read_bytes()
+    run_campaign(campaign, folder)
+    assert (folder / "runs.jsonl").read_bytes() == before
+
+
+def test_an_instance_that_was_edited_is_not_pooled_with_its_older_self(tmp_path, hindsched):
+    one, other, folder = small(3, p=3, slots=40, tasks=2), small(4, p=3, slots=40, tasks=2), tmp_path / "results"
+    shown = []
+    # a is edited, edited back, and becomes b; nothing is computed twice
+    for a, b in ((one, None), (other, None), (one, None), (other, one)):
+        write(a, tmp_path / "a.json")
+        files = ["a.json"] if b is None else ["a.json", "b.json"]
+        if b is not None:
+            write(b, tmp_path / "b.json")
+        (tmp_path / "now.toml").write_text(f'policies = ["IE"]\n[[instances]]\nfiles = {files}\n')
+        campaign = read_campaign(tmp_path / "now.toml")
+        found = results_of_rows(run_campaign(campaign, folder), folder)
+        reported = read_results(folder)
+        for name in ("instance", "fingerprint", "value"):
+            assert reported.runs[name].tolist() == found.runs[name].tolist()
+        shown.append(reported.mixed)
+    assert shown[0] == ()
+    assert all(f"{tmp_path}/a.json: rows of several contents under one name" in said[0] for said in shown[1:3])
+    assert len({row["key"] for row in rows(folder)}) == 4
+    code, out, _ = hindsched("report", folder, "--json")
+    assert (code, json.loads(out)["runs"]) == (0, 2)
+
+
+def test_a_policy_that_was_edited_is_not_pooled_with_its_older_self(tmp_path):
+    """The older runs are on another instance, so that no row replaces them."""
+    own, folder = tmp_path / "mine.py", tmp_path / "results"
+    for seed, text in ((3, MINE), (4, MINE + "# changed\n")):
+        own.write_text(text)
+        source = Given(f"number {seed}", "files", small(seed, p=3, slots=40, tasks=2))
+        run_campaign(Campaign([source], ["IE", f"{own}:Mine"], [Options()]), folder)
+    reported = read_results(folder)
+    assert sorted(reported.runs["policy"]) == [f"{own}:Mine", "IE", "IE"]
+    assert f"{own}:Mine: rows of several contents under one name" in reported.mixed[0]
 
 
 def test_replaying_can_be_limited_to_the_first_slots(tmp_path):
@@ -258,3 +297,16 @@ def test_instances_that_no_policy_is_for_are_refused_before_the_work(folder, hin
     ):
         assert hindsched(*arguments) == (2, "", f"hindsched: {where}{said}")
     assert not (folder / "results").exists()
+
+
+def test_no_cell_of_a_table_is_a_formula(tmp_path, hindsched, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(small(3, p=3, slots=40, tasks=2), "=1+1.json")
+    (tmp_path / "@mine.py").write_text(MINE)
+    write(small(4, p=3, slots=40, tasks=2), "-2.json")
+    command = ("score", "=1+1.json", "./-2.json", "--policy", "IE", "--policy", "@mine.py:Mine", "--results", "out")
+    assert hindsched(*command)[0] == 0
+    assert hindsched("report", "out")[0] == 0
+    cells = {cell for file in tmp_path.rglob("*.csv") for row in csv.reader(file.open()) for cell in row}
+    assert {"'=1+1.json", "'@mine.py:Mine"} <= cells
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "@"))]

@@ -184,7 +184,7 @@ def square_or_die(number: int) -> dict[str, int]:
 
 
 def failed(message: str, number: int, *_: object) -> dict[str, object]:
-    return {"failed": message, "number": number}
+    return {"failure": message, "number": number}
 
 
 def test_a_job_that_ends_its_process_costs_its_own_row_alone(tmp_path):
@@ -194,7 +194,7 @@ def test_a_job_that_ends_its_process_costs_its_own_row_alone(tmp_path):
             with pytest.raises(FailedJobsError, match=r"^number 2: its process ended with exit code 9$"):
                 run_jobs("test", some, journal, num_processes=2)
             assert [journal[str(i)].get("square") for i in range(6)] == [0, 1, None, 9, 16, 25]
-            assert journal["2"]["failed"] == "number 2: its process ended with exit code 9"
+            assert journal["2"]["failure"] == "number 2: its process ended with exit code 9"
     assert len(rows_of(tmp_path)) == 6
 
 

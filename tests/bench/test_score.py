@@ -30,7 +30,7 @@ def rows(folder):
 def test_an_instance_under_a_new_name_is_not_solved_again(tmp_path):
     score([given("old")], ["IE"], Options(), tmp_path)
     found = score([given("new")], ["IE", "IP"], Options(), tmp_path)
-    assert len(rows(tmp_path)) == 3
+    assert len({row["key"] for row in rows(tmp_path)}) == 3
     assert set(found.results.optima["instance"]) == set(found.results.runs["instance"]) == {"new"}
 
 
