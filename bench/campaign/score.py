@@ -117,7 +117,12 @@ def score(
             objects = {label_of(policy): policy for policy in policies}
             policy = objects.get(example["policy"], example["policy"])
             drawn = _draw_example(
-                source, kept[source.name], policy, options, folder / "example.svg", runs and runs.limit_s
+                source,
+                kept[source.name],
+                policy,
+                options,
+                folder / "example.svg",
+                None if runs is None else runs.limit_s,
             )
             files += [drawn] if drawn is not None else []
     return Score(results, frame, files, failure, ties(results.runs, sources))
