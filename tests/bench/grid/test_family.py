@@ -120,7 +120,7 @@ def test_workloads_and_schedules_are_taken_to_batsim(hindsched, tiny, tmp_path):
     assert table.read_text().count("COMPLETED_SUCCESSFULLY") == len(instances.read(tiny))
     schedule.write_text(schedule.read_text().replace("allocations", "others"))
     code, _, err = hindsched("export", tiny, schedule, "-o", table)
-    assert (code, "S1 broken" in err) == (2, True)
+    assert (code, "missing key allocations" in err) == (2, True)
 
 
 def test_simulate_check_and_gantt(hindsched, tiny, tmp_path):
