@@ -20,8 +20,9 @@ from hindsched.bench.shared_types import Given, Policy, Row
 from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.grid import Instance, Schedule, write_schedule
 from hindsched.offline.results import Result, Status
+from hindsched.online.grid.isolated import IsolatedPolicy
 from hindsched.online.grid.options import BUILT_IN, CHOICES
-from hindsched.online.grid.policies import OPTIONS, make_policy, run_policy
+from hindsched.online.grid.policies import OPTIONS, POLICIES, make_policy, run_policy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,6 +72,10 @@ class _Grid(Family[Instance, Schedule]):
     def make_policy(self, text: Policy, options: Options) -> Policy:
         return make_policy(text, **given_options(options))
 
+    def make_isolated(self, text: Policy, options: Options) -> Policy:
+        with IsolatedPolicy(text, given_options(options)) as made:
+            return made
+
     def kind(self, instance: Instance) -> str:
         return f"{instance.nodes} nodes, slots of {instance.slot_s} s"
 
@@ -84,8 +89,12 @@ class _Grid(Family[Instance, Schedule]):
         self, instance: Instance, policy: Policy, options: Options, seed: int, *, engine: str = "auto"
     ) -> RunRecord:
         self.run_values(options)
-        made = make_policy(policy, seed=seed, **given_options(options))
-        run = run_policy(instance, made, engine=engine)
+        given = {"seed": seed, **given_options(options)}
+        if options.isolated and policy not in POLICIES:
+            with IsolatedPolicy(policy, given) as isolated:
+                run = run_policy(instance, isolated)
+        else:
+            run = run_policy(instance, make_policy(policy, **given), engine=engine)
         metrics = asdict(run.metrics())
         value = metrics.pop("total_response")
         metrics["failed_percent"] = round(100 * metrics["failed"] / len(instance), 6) if len(instance) else None

@@ -14,7 +14,6 @@ from hindsched.bench.run_records import Options
 from hindsched.instances.bags.generate import small as small_bag
 from hindsched.instances.batches.model import Instance as Batches
 from hindsched.instances.coupled.generate import small
-from hindsched.instances.grid import Instance as Grid
 
 POLICIES = """
 import gc, os, sys
@@ -93,12 +92,11 @@ def test_a_policy_that_ends_its_process_costs_its_own_row():
     assert "IE" in policies
 
 
-@pytest.mark.parametrize("family", ["bags", "batches", "grid"])
+@pytest.mark.parametrize("family", ["bags", "batches"])
 def test_other_families_refuse_before_a_policy_is_loaded(hindsched, family):
     made = {
         "bags": lambda: small_bag(1, tasks=2),
         "batches": lambda: Batches(tasks=2, batches=[(0, 4)], c=[1, 2], up=[[(0, 2), (3, 6)], [(0, 9)]]),
-        "grid": lambda: Grid(nodes=2, slot_s=60, submit=[0, 0], width=[1, 2], length=[3, 1]),
     }
     instances.write(made[family](), "other.json")
     Path("mine.py").write_text("open('loaded', 'w')")
