@@ -16,7 +16,7 @@ from typing import Any
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import excerpt, quoted
 
-__all__ = ["BUILT_IN", "GROUP", "PACKAGES", "family_of_format", "names", "part", "register", "unregister"]
+__all__ = ["BUILT_IN", "GROUP", "PACKAGES", "family_of_format", "names", "part", "register", "registered", "unregister"]
 
 #: The families of the toolkit, in the order in which help and messages list them.
 BUILT_IN = ("coupled", "bags", "batches", "grid")
@@ -57,6 +57,11 @@ def register(name: str, module: Any) -> None:
     if name in BUILT_IN or not _FORMAT.fullmatch(f"{name}/1"):
         raise InputError(f"{name!r}, expected a name in lower case that no family of the toolkit has", place="family")
     _registered[name] = module
+
+
+def registered() -> dict[str, Any]:
+    """Return the families that `register` has added, by name, for another process."""
+    return dict(_registered)
 
 
 def unregister(name: str) -> None:

@@ -29,6 +29,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from hindsched.bench.progress import announce_compilation
 from hindsched.instances.errors import InputError
+from hindsched.instances.families import register, registered
 
 __all__ = ["Child", "Lost", "call_in_child", "call_in_children", "is_child", "limited"]
 
@@ -109,7 +110,7 @@ class Child(Generic[T]):
         self.items = deque(items)
         self._spent_s, self._since = 0.0, None
         with suppress(OSError):  # it has ended, which is noticed when its results are received
-            self.connection.send_bytes(cloudpickle.dumps((function, list(items), max_s)))
+            self.connection.send_bytes(cloudpickle.dumps((registered(), function, list(items), max_s)))
 
     def remaining_s(self, limit_s: float) -> float:
         """Return how long the present call may still take; infinite if no part with a limit is running."""
@@ -379,11 +380,13 @@ def _main(descriptor: int, owner: int, scratch: str, announces: bool) -> None:
             content = parent.receive()
             started = time.monotonic()
             try:
-                function, items, max_s = pickle.loads(content)
+                families, function, items, max_s = pickle.loads(content)
             except Exception as error:
                 refused = InputError(f"a job cannot be loaded by its process: {type(error).__name__}: {error}")
                 parent.send("raise", refused, traceback.format_exc())
                 continue
+            for name, module in families.items():
+                register(name, module)
             for item in items:
                 parent.send(*_answer(function, item))
                 if time.monotonic() - started >= max_s:
