@@ -120,7 +120,8 @@ def contents_of(row: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
 
     Rows of one name and different contents are never pooled: those of the last content count.
     """
-    names = [row.get(name) for name in ("family", "setting", "instance", "point")]
+    setting = str(row.get("setting")).partition(": ")[0]  # of files it goes on with what follows from the content
+    names = [row.get("family"), setting, row.get("instance"), row.get("point")]
     if isinstance(row.get("fingerprint"), str):
         yield str(row.get("instance")), repr(names), str(row["fingerprint"])
     contents = row.get("contents")
