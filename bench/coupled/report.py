@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isnan
+from math import isnan, sqrt
 from typing import TYPE_CHECKING
 
 from hindsched.bench.coupled.example import drawn_example, find_example
@@ -61,18 +61,19 @@ def findings(runs: pd.DataFrame, reference: str) -> list[str]:
     first = others.iloc[0]
     leaders = others.loc[others["diff"].round(1) == round(first["diff"], 1), "policy"].tolist()
     over = f"on average over {plural(first['compared'], 'scenario')}"
-    text = "The other heuristic is" if len(metrics) == 2 else f"Compared with {reference}, the fastest heuristic is"
-    if len(leaders) > 1:
-        text = f"Compared with {reference}, the fastest heuristics are"
     name = joined(leaders)
+    rank = "is first" if len(leaders) == 1 else "tie for the first place"
+    text = f"Of the others, {name} {rank} by %diff to {reference}, the paper's metric"
     difference = f"{abs(first['diff']):.1f}"
     if difference == "0.0":
-        return [f"{text} {name}: as fast as {reference} {over}."]
+        return [f"{text}: as fast as {reference} {over}."]
     slow, fast = (reference, name) if first["diff"] < 0 else (name, reference)
     takes = "takes" if slow == reference or len(leaders) == 1 else "take"
-    found = f"{text} {name}: {slow} {takes} {difference}% longer than {fast} {over}"
+    found = f"{text}: {slow} {takes} {difference}% longer than {fast} {over}"
     if len(leaders) == 1:
         found += f", and {name} is at least as fast in {share(first['wins'] / 100)} of the trials"
+        if abs(first["diff"]) <= 1.96 * first["stdv"] / sqrt(first["compared"]):
+            found += f"; these runs do not distinguish it from {reference}"
     return [f"{found}."]
 
 
