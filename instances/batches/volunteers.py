@@ -27,7 +27,7 @@ WEEK = 7 * DAY
 _BLOCK = 1 << 20
 
 #: Largest number of volunteers, and of cycles of all volunteers over the trace.
-_MOST_WORKERS, _MOST_CYCLES = 1_000_000, 10**10
+_MOST_WORKERS, _MOST_CYCLES = 250_000, 10**10
 
 #: Largest number of on-times, or days, that are drawn for a volunteer.
 _MOST_DRAWN = 1 << 24

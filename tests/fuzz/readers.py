@@ -144,6 +144,7 @@ def _instances() -> Iterator[tuple[str, object, str]]:
     yield "bags", pair, "FCFS"
     yield "batches", batches_generate.small(3), "A2"
     yield "grid", _grid(), "fcfs"
+    yield "grid", grid.Instance(nodes=3, slot_s=60, submit=[0, 2**40], width=[2, 2], length=[5, 1]), "fcfs"
 
 
 def _grid() -> grid.Instance:
