@@ -42,6 +42,8 @@ sys.path[:] = json.loads(sys.argv[1])
 from hindsched.bench.campaign.processes import _main
 _main(int(sys.argv[2]), *json.loads(sys.argv[3]))
 """
+#: Number of processes that may end before they are ready: something else may have killed them.
+_MAX_FAILED_STARTS = 2
 #: Share of the free memory that a child may use: Python then raises MemoryError before the machine runs out of it.
 _MEMORY_SHARE = 0.9
 
@@ -82,7 +84,8 @@ class Child(Generic[T]):
         self.items: deque[T] = deque()
         #: Whether the process has ended.
         self.has_ended = False
-        self._has_started = False
+        #: Whether the process was ever ready to call functions.
+        self.has_started = False
         self._spent_s = 0.0
         self._since: float | None = None
         self._scratch = tempfile.mkdtemp(prefix="hindsched-")
@@ -121,15 +124,13 @@ class Child(Generic[T]):
 
         Raises
         ------
-        InputError
-            If the process could not start.
         Exception
             What the function raised.
         """
         try:
             while self.connection.poll():
                 kind, *content = pickle.loads(self.connection.recv_bytes())
-                self._has_started = True
+                self.has_started = True
                 if kind == "clock":
                     self._count(content[0])
                 elif kind == "result":
@@ -144,9 +145,7 @@ class Child(Generic[T]):
                 return
         except (EOFError, ConnectionError, pickle.UnpicklingError):
             code = self.end()
-            if not self._has_started:
-                raise InputError("a worker process cannot start: too little memory, or too many processes") from None
-            if self.items:
+            if self.items and self.has_started:
                 yield self.items.popleft(), Lost(f"its process {_how_it_ended(code)}", may_recover=True)
             yield None
         else:
@@ -219,6 +218,7 @@ def call_in_children(
     waiting = deque(list(group) for group in groups)
     idle: list[Child[T]] = [] if kept is None else kept
     busy: list[Child[T]] = []
+    failed_starts = 0
     try:
         while waiting or busy:
             while waiting and len(busy) < num_children:
@@ -246,6 +246,12 @@ def call_in_children(
                         idle.append(child)
                     elif child.items:
                         waiting.appendleft(list(child.items))
+                        failed_starts += not child.has_started
+                        if failed_starts > _MAX_FAILED_STARTS:
+                            raise InputError(
+                                "worker processes cannot start: too little memory, or too many processes; all finished "
+                                "rows are kept: the same command resumes"
+                            )
             if results:
                 yield results
     finally:

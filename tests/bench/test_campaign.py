@@ -310,3 +310,36 @@ def test_no_cell_of_a_table_is_a_formula(tmp_path, hindsched, monkeypatch):
     cells = {cell for file in tmp_path.rglob("*.csv") for row in csv.reader(file.open()) for cell in row}
     assert {"'=1+1.json", "'@mine.py:Mine"} <= cells
     assert not [cell for cell in cells if cell.startswith(("=", "+", "@"))]
+
+
+EXITS = """
+import os
+class InRun:
+    name = "run"
+    def choose(self, visible):
+        os._exit(0)
+class InConstructor:
+    name = "made"
+    def __init__(self):
+        os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("policy", ["InRun", "InConstructor"])
+@pytest.mark.parametrize("command", ["simulate", "score"])
+def test_a_policy_that_exits_is_no_success(tmp_path, hindsched, command, policy):
+    write(small(3, p=3, slots=40, tasks=1), tmp_path / "one.json")
+    (tmp_path / "exits.py").write_text(EXITS)
+    options = ("--results", tmp_path / "out") if command == "score" else ()
+    code, _, error = hindsched(command, tmp_path / "one.json", "--policy", f"{tmp_path}/exits.py:{policy}", *options)
+    assert code == 2
+    assert f"exits.py:{policy}" in error.splitlines()[-1]
+    assert error.endswith("its process ended with exit code 0\n")
+
+
+def test_modules_of_the_current_folder_are_not_imported(tmp_path, hindsched, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(small(3, p=3, slots=40, tasks=1), "one.json")
+    for name in ("signal", "queue", "types", "platform", "numpy", "random"):
+        (tmp_path / f"{name}.py").write_text(MINE + "\nraise SystemExit('imported')\n" * (name != "random"))
+    assert hindsched("score", "one.json", "--policy", "IE", "--policy", "random.py:Mine")[0] == 0
