@@ -34,6 +34,7 @@ STUDIES = {
     "readings": "docs.studies.commands.readings:readings",
     "scale": "docs.studies.commands.scale:scale",
     "simulator": "docs.studies.commands.simulator:simulator",
+    "simulator-growth": "docs.studies.commands.simulator_growth:simulator_growth",
     "solvers": "docs.studies.commands.solvers:solvers",
 }
 

@@ -21,8 +21,10 @@ from hindsched.online.options import Engine
 
 __all__ = ["run_policy"]
 
-#: Limits of the kernels: one bit per worker, and the size of tables.
-_MOST_WORKERS, _MOST_TASKS = 64, 10_000
+#: Limits of the kernels, for the size of tables: tasks, and tasks times workers.
+_MOST_TASKS, _MOST_CHOICES = 10_000, 10_000_000
+#: Limit of the kernels of the look-ahead policies: one bit per worker.
+_MOST_WORKERS = 64
 #: Number of slots that the plain simulator runs faster than machine code loads.
 _FEW_SLOTS = 2_000
 
@@ -49,8 +51,9 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
     Notes
     -----
     States are drawn during the run. With the engine ``auto``, machine code runs the built-in heuristics with at most
-    64 workers and 10,000 tasks; short runs use it only if it is loaded already. It is compiled at the first call after
-    installation. A slot costs tens of nanoseconds for passive heuristics, and 100 to 200 for proactive ones.
+    10,000 tasks, and fewer on more than 1,000 workers; short runs use it only if it is loaded already. It is compiled
+    at the first call after installation. A slot on 20 workers costs tens of nanoseconds for passive heuristics, and 100
+    to 200 for proactive ones.
 
     Examples
     --------
@@ -69,12 +72,15 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
             run = simulate(instance, isolated, service=chosen.service, slots=limit)
         return run if recorded is None else replace(run, schedule=_first(run.schedule, recorded))
     made = make_policy(policy, chosen)
-    can_compile = is_built_in and instance.num_workers <= _MOST_WORKERS and instance.tasks <= _MOST_TASKS
+    p, tasks = instance.num_workers, instance.tasks
+    can_compile = is_built_in and tasks <= _MOST_TASKS and p * tasks <= _MOST_CHOICES
+    if policy in OURS:
+        can_compile = can_compile and p <= _MOST_WORKERS
     if engine is Engine.KERNEL and not can_compile:
         name = policy if isinstance(policy, str) else made.name
         raise InputError(
-            f"the kernel runs the built-in policies with at most {_MOST_WORKERS} workers and {_MOST_TASKS} tasks, "
-            f"not {name!r} with {instance.num_workers} and {instance.tasks}",
+            f"the kernel runs the built-in policies with at most {_MOST_TASKS:,} tasks, and {_MOST_CHOICES:,} tasks "
+            f"times workers, not {name!r} with {p:,} workers and {tasks:,} tasks",
             place="engine",
         )
     compiled = "lookahead.kernels.compiled_planner" if policy in OURS else "kernels.compiled_run"

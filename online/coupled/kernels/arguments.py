@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hindsched.instances.array_types import Bytes, Ints, Reals, Words
+from hindsched.instances.array_types import Bytes, Int32s, Ints, Reals, Words
 from hindsched.online.coupled.kernels.application import Application
 
 __all__ = [
@@ -16,11 +16,13 @@ __all__ = [
     "ENTRIES",
     "ITERATION",
     "ITERATION_START",
+    "NUM_HOLDERS",
     "PASSIVE",
     "RANDOM",
     "RANDOM_USED",
     "SLOT",
     "Application",
+    "BoundTables",
     "BuildContext",
     "BuildTrace",
     "ConfigurationTree",
@@ -37,7 +39,7 @@ BY_P, BY_E, BY_Y, BY_AY = range(4)
 PASSIVE, RANDOM = -1, -2
 
 #: Indices of ``RunState.at``.
-SLOT, ITERATION, ITERATION_START, COMPUTED, ENTRIES, RANDOM_USED = range(6)
+SLOT, ITERATION, ITERATION_START, COMPUTED, ENTRIES, RANDOM_USED, NUM_HOLDERS = range(7)
 
 
 class Heuristic(NamedTuple):
@@ -56,27 +58,42 @@ class Tables(NamedTuple):
     """Cached estimates for one set of chains (see `hindsched.online.coupled.kernels.estimate_kernels`)."""
 
     modes: Reals  # (p, 4), sorted
-    order: Ints  # the workers in that order
+    ranks: Ints  # (p,): the row of each worker in it
+    labels: Words  # (p, 2): random numbers, equal for workers with equal modes
     single: Reals  # (p, 4): p_plus, log_p_plus, e_c, e_given_success of each worker
     matrices: Reals  # (p, 4)
-    sets: Reals  # (2^k, 4)
+    sets: Reals  # (2^k, 5)
     keys: Words  # the same memory as words
     num_sets: Ints  # (1,)
     not_down_slots: Reals
     not_down: Reals
     stays: Reals  # exp(not_down)
     alone: Reals  # (p, n)
+    bounds: BoundTables
+
+
+class BoundTables(NamedTuple):
+    """What the bounds on estimates need (see `hindsched.online.coupled.kernels.bound_kernels`)."""
+
+    chances: Reals  # (p, T): p(t) of each worker for t = 1 to T
+    powers: Reals  # (J, T): z^t for J numbers z, from 1 down to 0
+    logs: Reals  # (J,): log z
+    decays: Reals  # (p,): -log of the larger eigenvalue of each worker
+    segments: Ints  # (p, 2): the numbers z on both sides of each eigenvalue of a worker: this one and the next
+    shares: Reals  # (p, 2, 4): weights of G at the two, and of its derivative at the next two
+    product: Reals  # scratch, (2, T)
 
 
 class ConfigurationTree(NamedTuple):
     """The tree of partial configurations; row i is a node, row 0 the empty configuration."""
 
     num_nodes: Ints  # (1,)
-    child: Ints  # (n, p): the node with one more task on worker q, -1 if there is none yet
-    success: Reals  # (n, p): P_plus^(W-1) with one more task on worker q
-    duration: Reals  # (n, p): E(W) with one more task on worker q, nan if neither is known yet
-    members: Words  # (n,)
+    child: Int32s  # (n, p): the node with one more task on worker q, -1 if there is none yet
+    success: Reals  # (n, p): P_plus^(W-1) with one more task on worker q, or an upper bound
+    duration: Reals  # (n, p): E(W) with one more task on worker q; minus a lower bound; nan if neither is known yet
+    key: Words  # (n, 2): the sum of the members' labels
     work: Ints  # (n,): W
+    sums: Reals  # (n, 2, J): upper bounds on the generating function, lower bounds on its derivative; nan: unknown
 
 
 class BuildTrace(NamedTuple):
@@ -90,12 +107,11 @@ class BuildTrace(NamedTuple):
     holders: Ints  # (p,): workers in the order of their first task
     built: Ints  # (p,): tasks
     guaranteed: Ints  # (1,): the number of steps that have a guarantee
-    close: Words  # (1,): workers whose departure may change the result
+    chosen: Words  # the holders as a set
+    close: Words  # workers whose departure may change the result
+    known_up: Words  # workers that were UP
+    enrolled: Words  # workers that were enrolled when the trace was made
     workers: Ints  # scratch: free UP workers
-    before: Ints  # scratch: what each has to receive for its tasks so far
-    need: Ints  # scratch: what each has to receive with one more task
-    alone: Reals  # scratch: expected slots of that transfer
-    low: Reals  # scratch: a lower bound on it at the horizon
 
 
 class BuildContext(NamedTuple):
@@ -109,10 +125,10 @@ class BuildContext(NamedTuple):
 
 
 class States(NamedTuple):
-    """The states drawn so far, as bit sets of workers, slot by slot."""
+    """The states drawn so far, as sets of workers, slot by slot."""
 
-    up: Words
-    down: Words
+    up: Words  # (slots, words)
+    down: Words  # (slots, words)
 
 
 class RunState(NamedTuple):
@@ -123,7 +139,12 @@ class RunState(NamedTuple):
     program: Ints
     data: Ints
     need: Ints  # what a member still has to receive
-    holders: Ints  # scratch
+    holders: Ints  # the workers of the configuration held, in increasing order, also those that failed since
+    members: Words  # those that did not
+    lacking: Words  # members that still need program or data
+    received: Words  # workers that hold some of either
+    waiting: Ints  # scratch
+    key: Words  # (2,): the sum of the holders' labels
     kept: Reals  # (1,): the score of the configuration held when it was chosen
 
 

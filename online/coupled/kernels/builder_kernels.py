@@ -1,9 +1,11 @@
 """Build a configuration task by task: the compiled twin of `hindsched.online.coupled.passive.Builder`.
 
-Two devices make it fast; neither changes the result.
+Three devices make it fast; none changes the result.
 
 - *A tree.* The tasks assigned so far are a node of a tree. At a node, P_plus^(W-1) and E(W) with one more task on
   worker q depend on nothing else, so they are computed once and cached as plain numbers.
+- *Bounds.* A worker that certainly loses against the best one needs no estimate of the set with it (see
+  `hindsched.online.coupled.kernels.bound_kernels`).
 - *A scan in plain numbers.* Each step computes the criterion of every free worker without logarithms. It skips a worker
   that would lose even with nothing to receive. It chooses the best worker if that leads all others by a relative 1e-9,
   far more than rounding or the tolerance of ties. Otherwise, or near the ends of the range of floats, it decides with
@@ -22,17 +24,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from hindsched.instances.array_types import Words
 from hindsched.instances.compiling import kernel
 from hindsched.online.coupled.kernels.arguments import (
     BY_Y,
-    Application,
     BuildContext,
-    BuildTrace,
-    Heuristic,
     RunState,
-    Tables,
 )
-from hindsched.online.coupled.kernels.bit_sets import NONE, ONE, WORD, lowest
+from hindsched.online.coupled.kernels.bit_sets import NONE, ONE, add, contains, lowest
+from hindsched.online.coupled.kernels.bit_sets import clear as clear_set
+from hindsched.online.coupled.kernels.bound_kernels import fill_bound
 from hindsched.online.coupled.kernels.criteria_kernels import (
     CLEAR_MARGIN,
     UNDECIDED,
@@ -40,90 +41,40 @@ from hindsched.online.coupled.kernels.criteria_kernels import (
     criterion_value,
     needs_logarithms,
 )
-from hindsched.online.coupled.kernels.estimate_kernels import duration_alone
 from hindsched.online.coupled.kernels.log_criteria_kernels import exact_step
-from hindsched.online.coupled.kernels.partial_configurations import add_node, fill_child
+from hindsched.online.coupled.kernels.partial_configurations import add_node, fill_child, key_of_child
+from hindsched.online.coupled.kernels.transfers import HORIZON, cached_duration_alone, least_alone, need_for
 
-__all__ = ["HORIZON", "build", "cached_duration_alone", "need_for"]
-
-#: Number of slots for which a step is guaranteed; more slots make fewer guarantees hold.
-HORIZON = 12
+__all__ = ["build"]
 
 
 @kernel(forceinline=True)
-def need_for(application: Application, run_state: RunState, q: int, x: int) -> int:
-    """Return the slots that worker q still has to receive for x >= 1 tasks."""
-    need: int = application.t_prog - run_state.program[q] + max(0, x * application.t_data - run_state.data[q])
-    return need
-
-
-@kernel(forceinline=True)
-def cached_duration_alone(heuristic: Heuristic, tables: Tables, q: int, need: int) -> float:
-    """Return the expected slots until worker q has received ``need`` slots (see `duration_alone`)."""
-    alone = tables.alone[q, need] if need < tables.alone.shape[1] else np.nan
-    if np.isnan(alone):
-        alone = duration_alone(q, need, tables.alone, tables.single, heuristic.estimator)
-    return alone
-
-
-@kernel(forceinline=True)
-def prepare(
-    application: Application,
-    heuristic: Heuristic,
-    tables: Tables,
-    trace: BuildTrace,
-    run_state: RunState,
-    members: WORD,
-    q: int,
-) -> None:
-    """Write what worker q has to receive for its tasks in ``trace.built`` and with one more, and the expected slots.
-
-    ``trace.low`` is a lower bound on these slots at the horizon.
-    """
-    x = trace.built[q]
-    trace.before[q] = need_for(application, run_state, q, x) if x > 0 else 0
-    need = need_for(application, run_state, q, x + 1)
-    trace.need[q] = need
-    alone = cached_duration_alone(heuristic, tables, q, need)
-    trace.alone[q] = alone
-    if members >> WORD(q) & ONE:
-        alone = cached_duration_alone(heuristic, tables, q, max(0, need - HORIZON))
-    trace.low[q] = alone
-
-
-@kernel(forceinline=True)
-def build(
-    context: BuildContext,
-    run_state: RunState,
-    up: WORD,
-    members: WORD,
-    first: int,
-    elapsed: int,
-) -> None:
+def build(context: BuildContext, run_state: RunState, up: Words, first: int, elapsed: int) -> None:
     """Build from step ``first`` on and keep the steps before it; the UP workers can hold m tasks.
 
-    ``members`` are enrolled now, so their needs may decrease.
+    The needs of ``trace.enrolled`` workers may decrease.
     """
     application, heuristic, tables, tree, trace = context
     criterion = heuristic.build
     w, capacities, n_com, num_tasks = application.w, application.capacities, application.n_com, application.tasks
     success, duration, child = tree.success, tree.duration, tree.child
-    built, before, need, alone, low = trace.built, trace.before, trace.need, trace.alone, trace.low
-    workers, holders = trace.workers, trace.holders
+    built, workers, holders, chosen = trace.built, trace.workers, trace.holders, trace.chosen
     time = float(elapsed) if criterion == BY_Y else 0.0
     if first == 0:
-        trace.close[0] = NONE
+        clear_set(trace.close)
         if tree.num_nodes[0] + num_tasks + 1 > child.shape[0]:
             tree.num_nodes[0] = 0
         if tree.num_nodes[0] == 0:
-            add_node(tree, NONE, 0)
+            add_node(tree, NONE, NONE, 0)
         trace.node[0] = 0
         trace.lowest[0] = 0.0
         trace.num_holders[0] = 0
     for q in range(built.size):
         built[q] = 0
+    clear_set(chosen)
     for k in range(first):
         built[trace.worker[k]] += 1
+        add(chosen, trace.worker[k])
     num_holders, node, lowest_longest = trace.num_holders[first], trace.node[first], trace.lowest[first]
     longest = 0.0
     needed = 0
@@ -132,14 +83,14 @@ def build(
         needed += need_of
         longest = max(longest, cached_duration_alone(heuristic, tables, holders[h], need_of))
     num = 0
-    rest = up
-    while rest != NONE:
-        q = lowest(rest)
-        rest &= rest - ONE
-        if built[q] < capacities[q]:
-            workers[num] = q
-            num += 1
-            prepare(application, heuristic, tables, trace, run_state, members, q)
+    for j in range(up.size):
+        rest = up[j]
+        while rest != NONE:
+            q = 64 * j + lowest(rest)
+            rest &= rest - ONE
+            if built[q] < capacities[q]:
+                workers[num] = q
+                num += 1
     guaranteed = num_tasks
     for k in range(first, num_tasks):
         best = -1
@@ -149,7 +100,7 @@ def build(
         for i in range(-1, num):
             if i < 0:
                 q = guess
-                if not up >> WORD(q) & ONE:
+                if not contains(up, q):
                     continue
             else:
                 q = workers[i]
@@ -160,25 +111,34 @@ def build(
                 continue
             computation = duration[node, q]
             if np.isnan(computation):
-                fill_child(application, heuristic, tables, tree, node, q, x + 1)
+                fill_bound(context, node, num_holders, q, x + 1)
                 computation = duration[node, q]
-            bound = best_value(criterion, computation, success[node, q], time)
+            bound = best_value(criterion, abs(computation), success[node, q], time)
             if bound < clear:
                 rival = max(rival, bound)
                 continue
-            e_comm = max(longest, alone[q])
+            need = need_for(application, run_state, q, x + 1)
+            alone = cached_duration_alone(heuristic, tables, q, need)
+            e_comm = max(longest, alone)
             is_short = num_holders + (x == 0) > n_com
             if is_short:
-                e_comm = max(e_comm, (needed + need[q] - before[q]) / n_com)
-            reached = criterion_value(
-                criterion, tables, computation, success[node, q], time, e_comm, q, x, holders, num_holders
-            )
+                before = need_for(application, run_state, q, x) if x > 0 else 0
+                e_comm = max(e_comm, (needed + need - before) / n_com)
+            while True:
+                reached = criterion_value(
+                    criterion, tables, abs(computation), success[node, q], time, e_comm, q, x, holders, num_holders
+                )
+                if computation > 0.0 or reached < clear:
+                    break
+                fill_child(context, node, num_holders, q, x + 1)  # so far these are bounds
+                computation = duration[node, q]
+                bound = best_value(criterion, computation, success[node, q], time)
             if not is_short:
-                e_low = max(lowest_longest, low[q])
+                e_low = max(lowest_longest, least_alone(heuristic, tables, trace, q, need, alone))
                 bound = reached
                 if e_low < e_comm:
                     bound = criterion_value(
-                        criterion, tables, computation, success[node, q], time, e_low, q, x, holders, num_holders
+                        criterion, tables, abs(computation), success[node, q], time, e_low, q, x, holders, num_holders
                     )
             if reached > most:
                 is_close = most >= reached - CLEAR_MARGIN * abs(reached)
@@ -191,9 +151,10 @@ def build(
                 rival = max(rival, bound)
         is_left = needs_logarithms(criterion, most)
         if is_left or is_close:
-            trace.close[0] = ~NONE
             rival = np.inf
-            best = exact_step(context, num, node, num_holders, longest, needed, elapsed)
+            best = exact_step(
+                context, run_state, num, node, num_holders, longest, needed, elapsed, -np.inf if is_left else clear
+            )
         q = best
         x = built[q] + 1
         trace.worker[k] = q
@@ -202,20 +163,24 @@ def build(
         trace.clear[k] = UNDECIDED if is_left else most - CLEAR_MARGIN * abs(most)
         if not rival < trace.clear[k]:
             guaranteed = min(guaranteed, k)
-        longest = max(longest, alone[q])
-        lowest_longest = max(lowest_longest, low[q])
-        needed += need[q] - before[q]
+        need = need_for(application, run_state, q, x)
+        alone = cached_duration_alone(heuristic, tables, q, need)
+        longest = max(longest, alone)
+        lowest_longest = max(lowest_longest, least_alone(heuristic, tables, trace, q, need, alone))
+        needed += need
+        if x > 1:
+            needed -= need_for(application, run_state, q, x - 1)
+        next_node = int(child[node, q])
+        if next_node < 0:
+            first_key, second_key = key_of_child(context, node, q, x)
+            next_node = add_node(tree, first_key, second_key, max(tree.work[node], x * w[q]))
+            child[node, q] = next_node
         if x == 1:
             holders[num_holders] = q
             num_holders += 1
-        next_node = child[node, q]
-        if next_node < 0:
-            next_node = add_node(tree, tree.members[node] | ONE << WORD(q), max(tree.work[node], x * w[q]))
-            child[node, q] = next_node
+            add(chosen, q)
         node = next_node
         built[q] = x
-        if x < capacities[q]:
-            prepare(application, heuristic, tables, trace, run_state, members, q)
         trace.node[k + 1] = node
         trace.lowest[k + 1] = lowest_longest
         trace.num_holders[k + 1] = num_holders

@@ -14,6 +14,7 @@ from hindsched.instances.state_sources import StateSource
 from hindsched.online.coupled import estimates as plain
 from hindsched.online.coupled.kernels import arguments, simulation_kernels
 from hindsched.online.coupled.kernels.application import application_of
+from hindsched.online.coupled.kernels.bit_sets import num_words
 from hindsched.online.coupled.kernels.estimate_tables import EstimateTables, estimate_tables_of, no_tables, no_tree
 from hindsched.online.coupled.kernels.state_bits import fill_masks
 
@@ -30,7 +31,7 @@ def run_kernel(
     Parameters
     ----------
     instance
-        With at most 64 workers, and chains unless the heuristic is RANDOM.
+        With chains unless the heuristic is RANDOM.
     heuristic
         The heuristic.
     seed
@@ -61,7 +62,7 @@ def run_kernel(
     while True:
         done = int(run_state.at[arguments.SLOT])
         states = masks.first(min(limit, 2 * done + _BLOCK))
-        until = min(limit, states.up.size)
+        until = min(limit, len(states.up))
         code = simulation_kernels.run(
             context, states, run_state, nothing_received, recorder.room(until), numbers.words, until
         )
@@ -79,10 +80,27 @@ def run_kernel(
 
 
 def _run_state(p: int) -> arguments.RunState:
-    at, tasks, program, data, need, holders = (
-        np.zeros(n, dtype=np.int64) for n in (arguments.RANDOM_USED + 1, *[p] * 5)
+    def ints(size: int = p) -> Ints:
+        return np.zeros(size, dtype=np.int64)
+
+    return arguments.RunState(
+        at=ints(arguments.NUM_HOLDERS + 1),
+        tasks=ints(),
+        program=ints(),
+        data=ints(),
+        need=ints(),
+        holders=ints(),
+        members=_empty_set(p),
+        lacking=_empty_set(p),
+        received=_empty_set(p),
+        waiting=ints(),
+        key=np.zeros(2, dtype=np.uint64),
+        kept=np.zeros(1),
     )
-    return arguments.RunState(at, tasks, program, data, need, holders, np.zeros(1))
+
+
+def _empty_set(p: int) -> Words:
+    return np.zeros(num_words(p), dtype=np.uint64)
 
 
 def _trace(p: int, tasks: int) -> arguments.BuildTrace:
@@ -98,26 +116,25 @@ def _trace(p: int, tasks: int) -> arguments.BuildTrace:
         holders=ints(p),
         built=ints(p),
         guaranteed=ints(1),
-        close=np.zeros(1, dtype=np.uint64),
+        chosen=_empty_set(p),
+        close=_empty_set(p),
+        known_up=_empty_set(p),
+        enrolled=_empty_set(p),
         workers=ints(p),
-        before=ints(p),
-        need=ints(p),
-        alone=np.zeros(p),
-        low=np.zeros(p),
     )
 
 
 class _Masks:
-    """The states of one source that are drawn so far, as bit sets."""
+    """The states of one source that are drawn so far, as sets of workers."""
 
     def __init__(self, source: StateSource) -> None:
         self._source = weakref.ref(source)
-        self._up: Words = np.empty(0, dtype=np.uint64)
-        self._down: Words = np.empty(0, dtype=np.uint64)
+        self._up: Words = np.empty((0, num_words(source.shape[0])), dtype=np.uint64)
+        self._down = self._up
 
     def first(self, slots: int) -> arguments.States:
-        """Return the bit sets of at least the first ``slots`` slots."""
-        known = self._up.size
+        """Return the sets of at least the first ``slots`` slots."""
+        known = len(self._up)
         source = self._source()
         if slots > known and source is not None:
             states = source.prefix(max(slots, min(2 * known, source.shape[1])))
@@ -137,8 +154,8 @@ def _masks_of(source: StateSource) -> _Masks:
 
 
 def _longer(masks: Words, slots: int) -> Words:
-    more = np.empty(slots, dtype=np.uint64)
-    more[: masks.size] = masks
+    more = np.empty((slots, masks.shape[1]), dtype=np.uint64)
+    more[: len(masks)] = masks
     return more
 
 

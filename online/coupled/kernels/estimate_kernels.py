@@ -1,7 +1,9 @@
 """Estimates in tables filled on demand: the compiled twin of `hindsched.online.coupled.estimates`.
 
-A hash table, keyed by bit set, holds the values that depend on a set of workers only. Formulas have the same order of
-operations as in the plain twin, so that both round alike.
+A hash table holds the values that depend on a set of workers only. Its key is the sum of the members' labels: 128
+random bits for each worker, the same for workers with the same modes. So a set of any size has a key of two words, and
+equal workers share their estimates. Two sets of different estimates share a key with a probability of about 1e-38.
+Formulas have the same order of operations as in the plain twin, so that both round alike.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import numpy as np
 
 from hindsched.instances.array_types import Ints, Reals, Words
 from hindsched.instances.compiling import kernel
+from hindsched.online.coupled.kernels.arguments import Tables
 from hindsched.online.coupled.kernels.bit_sets import NONE, WORD
 from hindsched.online.coupled.kernels.renewal_kernels import estimate_set
 
@@ -24,60 +27,73 @@ __all__ = [
     "log_duration",
     "log_sum",
     "not_down_row",
-    "place_of",
     "place_of_slots",
     "row_of_set",
     "whole_slots",
 ]
 
-#: Columns of the table of sets; column 0 holds the set, as the bits of a float.
-LOG_P, E_C, E_GIVEN = 1, 2, 3
+#: Columns of the table of sets; columns 0 and 1 hold the key of the set, as the bits of two floats.
+LOG_P, E_C, E_GIVEN = 2, 3, 4
+#: Columns of ``Tables.single``.
+SINGLE_LOG_P, SINGLE_E_C, SINGLE_E_GIVEN = 1, 2, 3
 #: Indices of `hindsched.online.coupled.estimates.ESTIMATORS`.
 CONDITIONAL, UNDIVIDED = 1, 2
 
 _CEIL_SLACK = 1e-9
 _LARGE_LOG = 700.0
-_GOLDEN = WORD(0x9E3779B97F4A7C15)
 
 
-@kernel
-def place_of(members: WORD, mask: int) -> int:
-    """Return the first row to probe for a set, in a table of ``mask + 1`` rows."""
-    return int(np.int64((members * _GOLDEN) >> WORD(32))) & mask
+@kernel(forceinline=True)
+def row_of_set(tables: Tables, first: WORD, second: WORD, holders: Ints, num_holders: int, q: int) -> int:
+    """Return the row of the holders, and of worker q unless it is -1, filled if it is new.
 
-
-@kernel
-def row_of_set(members: WORD, sets: Reals, keys: Words, count: Ints, modes: Reals, order: Ints) -> int:
-    """Return the row of a set of workers, filled if it is new.
-
-    ``keys`` is ``sets`` viewed as words: open addressing, 2^k rows of four, free if column 0 is 0. A row must be free.
+    ``first`` and ``second`` are the sum of their labels, the key of a table with open addressing. ``keys`` is ``sets``
+    viewed as words: 2^k rows, free if the first word is 0.
     """
-    mask = keys.shape[0] - 1
-    row = place_of(members, mask)
-    while keys[row, 0] != members:
-        if keys[row, 0] == WORD(0):
-            count[0] += 1
-            _, log_p, e_c, e_given = estimate_set(members, modes, order)
-            keys[row, 0] = members
-            sets[row, LOG_P] = log_p
-            sets[row, E_C] = e_c
-            sets[row, E_GIVEN] = e_given
-            return row
-        row = (row + 1) & mask
+    keys = tables.keys
+    row = int(np.int64(first)) & (keys.shape[0] - 1)
+    while keys[row, 0] != first or keys[row, 1] != second:
+        if keys[row, 0] == NONE:
+            estimate = estimate_set(holders, num_holders, q, tables.modes, tables.ranks)
+            return _enter(first, second, estimate, tables.sets, keys, tables.num_sets)
+        row = (row + 1) & (keys.shape[0] - 1)
     return row
 
 
 @kernel
-def copy_sets(old: Words, new: Words) -> None:
-    """Copy every set into an empty, larger table (see `row_of_set`)."""
+def _enter(
+    first: WORD, second: WORD, estimate: tuple[float, float, float, float], sets: Reals, keys: Words, count: Ints
+) -> int:
+    """Fill a free row and return it; a table that is almost full is emptied first, and must then grow."""
+    mask = keys.shape[0] - 1
+    if 8 * count[0] > 7 * mask:
+        for i in range(mask + 1):
+            keys[i, 0] = NONE
+        count[0] = mask // 2 + 1
+    count[0] += 1
+    row = int(np.int64(first)) & mask
+    while keys[row, 0] != NONE:
+        row = (row + 1) & mask
+    keys[row, 0] = first
+    keys[row, 1] = second
+    _, sets[row, LOG_P], sets[row, E_C], sets[row, E_GIVEN] = estimate
+    return row
+
+
+@kernel
+def copy_sets(old: Words, new: Words) -> int:
+    """Copy every set into an empty, larger table (see `row_of_set`); return their number."""
     mask = new.shape[0] - 1
+    num = 0
     for i in range(old.shape[0]):
         if old[i, 0] != NONE:
-            row = place_of(old[i, 0], mask)
+            num += 1
+            row = int(np.int64(old[i, 0])) & mask
             while new[row, 0] != NONE:
                 row = (row + 1) & mask
-            for column in range(4):
+            for column in range(old.shape[1]):
                 new[row, column] = old[i, column]
+    return num
 
 
 @kernel
@@ -101,11 +117,11 @@ def duration_alone(q: int, slots: int, alone: Reals, single: Reals, estimator: i
     elif slots == 1:
         value = 1.0
     elif estimator == CONDITIONAL:
-        value = 1.0 + (slots - 1) * single[q, E_GIVEN]
+        value = 1.0 + (slots - 1) * single[q, SINGLE_E_GIVEN]
     else:
-        e_c = single[q, E_C]
+        e_c = single[q, SINGLE_E_C]
         if estimator == UNDIVIDED:
-            e_c = undivided(e_c, single[q, LOG_P])
+            e_c = undivided(e_c, single[q, SINGLE_LOG_P])
         success = math.pow(single[q, 0], float(slots - 1))
         value = (1.0 + (slots - 1) * e_c) / success if success > 0.0 else np.inf
     if slots < alone.shape[1]:

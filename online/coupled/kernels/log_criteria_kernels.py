@@ -6,16 +6,20 @@
 
 from __future__ import annotations
 
-from hindsched.instances.array_types import Ints
+import numpy as np
+
+from hindsched.instances.array_types import Ints, Words
 from hindsched.instances.compiling import kernel
 from hindsched.online.coupled.kernels.arguments import (
     BY_E,
     BY_P,
     BY_Y,
+    NUM_HOLDERS,
     BuildContext,
     RunState,
 )
-from hindsched.online.coupled.kernels.bit_sets import NONE, ONE, WORD, lowest
+from hindsched.online.coupled.kernels.bit_sets import add
+from hindsched.online.coupled.kernels.criteria_kernels import best_value, criterion_value
 from hindsched.online.coupled.kernels.estimate_kernels import (
     E_C,
     E_GIVEN,
@@ -27,6 +31,8 @@ from hindsched.online.coupled.kernels.estimate_kernels import (
     row_of_set,
     whole_slots,
 )
+from hindsched.online.coupled.kernels.partial_configurations import row_of_child
+from hindsched.online.coupled.kernels.transfers import need_for
 
 __all__ = ["TIE_TOLERANCE", "exact_step", "score", "takes_candidate"]
 
@@ -48,18 +54,24 @@ def score(criterion: int, log_probability: float, log_duration: float, elapsed: 
 @kernel
 def exact_step(
     context: BuildContext,
+    run_state: RunState,
     num: int,
     node: int,
     num_holders: int,
     longest: float,
     needed: int,
     elapsed: int,
+    clear: float,
 ) -> int:
-    """Return the worker that gets the next task, among the first ``num`` of ``trace.workers``."""
+    """Return the worker that gets the next task, among the first ``num`` of ``trace.workers``.
+
+    Workers whose criterion is below ``clear``, a relative 1e-9 under the best, take no part: they
+    could change a tie only if a thousand workers lay between. The others are added to ``trace.close``.
+    """
     application, heuristic, tables, tree, trace = context
     criterion = heuristic.build
     sets = tables.sets
-    members = tree.members[node]
+    time = float(elapsed) if criterion == BY_Y else 0.0
     best = -1
     best_score = 0.0
     for place in range(num):
@@ -67,11 +79,21 @@ def exact_step(
         x = trace.built[q]
         if x == application.capacities[q]:
             continue
-        e_comm = max(longest, trace.alone[q])
+        need = need_for(application, run_state, q, x + 1)
+        e_comm = max(longest, duration_alone(q, need, tables.alone, tables.single, heuristic.estimator))
         if num_holders + (x == 0) > application.n_com:
-            e_comm = max(e_comm, (needed + trace.need[q] - trace.before[q]) / application.n_com)
+            before = need_for(application, run_state, q, x) if x > 0 else 0
+            e_comm = max(e_comm, (needed + need - before) / application.n_com)
+        computation, success = abs(tree.duration[node, q]), tree.success[node, q]
+        if clear > -np.inf and (
+            best_value(criterion, computation, success, time) < clear
+            or criterion_value(criterion, tables, computation, success, time, e_comm, q, x, trace.holders, num_holders)
+            < clear
+        ):
+            continue
+        add(trace.close, q)
         work = max(tree.work[node], (x + 1) * application.w[q])
-        row = row_of_set(members | ONE << WORD(q), sets, tables.keys, tables.num_sets, tables.modes, tables.order)
+        row = row_of_child(context, node, num_holders, q, x + 1)
         log_probability = log_e = 0.0
         if criterion != BY_E:
             nd = not_down_row(
@@ -98,26 +120,26 @@ def switch_score(
     tasks: Ints,
     holders: Ints,
     num_holders: int,
-    members: WORD,
+    key: Words,
     work: int,
     elapsed: int,
 ) -> float:
     """Return the score of a configuration by the criterion of the switch (``Estimates.measure``).
 
-    ``work`` is the remaining computation.
+    ``key`` is the sum of the holders' labels, ``work`` the remaining computation.
     """
     application, heuristic, tables = context.application, context.heuristic, context.tables
     needed = 0
     longest = 0.0
     for k in range(num_holders):
         q = holders[k]
-        need = application.t_prog - run_state.program[q] + max(0, tasks[q] * application.t_data - run_state.data[q])
+        need = need_for(application, run_state, q, tasks[q])
         needed += need
         longest = max(longest, duration_alone(q, need, tables.alone, tables.single, heuristic.estimator))
     e_comm = longest
     if num_holders > application.n_com:
         e_comm = max(e_comm, needed / application.n_com)
-    row = row_of_set(members, tables.sets, tables.keys, tables.num_sets, tables.modes, tables.order)
+    row = row_of_set(tables, key[0], key[1], holders, num_holders, -1)
     sets = tables.sets
     log_probability = log_e = 0.0
     if heuristic.switch != BY_E:
@@ -133,13 +155,7 @@ def switch_score(
 
 @kernel(forceinline=True)
 def takes_candidate(
-    context: BuildContext,
-    run_state: RunState,
-    seen: RunState,
-    is_complete: bool,
-    members: WORD,
-    work: int,
-    elapsed: int,
+    context: BuildContext, run_state: RunState, seen: RunState, is_complete: bool, work: int, elapsed: int
 ) -> bool:
     """Return whether the candidate replaces the configuration held; its score is then kept.
 
@@ -151,27 +167,22 @@ def takes_candidate(
         The transfers by which the candidate is measured: none if the comparison is fresh.
     is_complete
         Whether a complete configuration is held.
-    members, work
-        The members of that configuration, and its remaining computation.
+    work
+        The remaining computation of that configuration.
     """
     tree, trace = context.tree, context.trace
     last = context.application.tasks
     node = trace.node[last]
     gained = switch_score(
-        context, seen, trace.built, trace.holders, trace.num_holders[last],
-        tree.members[node], tree.work[node], elapsed,
-    )  # fmt: skip
+        context, seen, trace.built, trace.holders, trace.num_holders[last], tree.key[node], tree.work[node], elapsed
+    )
     if is_complete:
         held = run_state.kept[0]
         if not context.heuristic.keeps_value:
-            holders = run_state.holders
-            num = 0
-            rest = members
-            while rest != NONE:
-                holders[num] = lowest(rest)
-                rest &= rest - ONE
-                num += 1
-            held = switch_score(context, run_state, run_state.tasks, holders, num, members, work, elapsed)
+            num = run_state.at[NUM_HOLDERS]
+            held = switch_score(
+                context, run_state, run_state.tasks, run_state.holders, num, run_state.key, work, elapsed
+            )
         if not gained > held + TIE_TOLERANCE:
             return False
     run_state.kept[0] = gained

@@ -8,7 +8,6 @@ import numpy as np
 
 from hindsched.instances.array_types import Ints, Reals
 from hindsched.instances.compiling import kernel
-from hindsched.online.coupled.kernels.bit_sets import ONE, WORD
 
 __all__ = ["estimate_set"]
 
@@ -17,29 +16,36 @@ _MOST_SLOTS = 2.0**62
 
 
 @kernel(allocates=True)
-def estimate_set(members: WORD, modes: Reals, order: Ints) -> tuple[float, float, float, float]:
+def estimate_set(
+    holders: Ints, num_holders: int, q: int, modes: Reals, ranks: Ints
+) -> tuple[float, float, float, float]:
     """Return p_plus, log_p_plus, e_c and e_given_success of `hindsched.online.coupled.estimates.SetEstimate`.
 
     Parameters
     ----------
-    members
-        The set as a bit mask.
+    holders, num_holders
+        The set: the first ``num_holders`` of these workers.
+    q
+        One more worker of the set, or -1.
     modes
-        Shape (p, 4): row i holds the modes of worker ``order[i]``.
-    order
-        The workers sorted by their modes, so that equal workers give equal sums to the last bit.
+        Shape (p, 4): the modes of the workers, sorted, so that equal workers give equal sums to the last bit.
+    ranks
+        The row of each worker in ``modes``.
     """
-    p = order.size
-    chosen = np.empty(p, np.int64)
-    size = 0
+    size = num_holders + (q >= 0)
+    chosen = np.empty(size, np.int64)
     is_endless = True
     share = 1.0
-    for rank in range(p):
-        if members >> WORD(order[rank]) & ONE:
-            chosen[size] = rank
-            size += 1
-            is_endless = is_endless and modes[rank, 1] == 0.0
-            share *= modes[rank, 0]
+    for i in range(size):
+        rank = ranks[holders[i] if i < num_holders else q]
+        place = i
+        while place > 0 and chosen[place - 1] > rank:
+            chosen[place] = chosen[place - 1]
+            place -= 1
+        chosen[place] = rank
+    for i in range(size):
+        is_endless = is_endless and modes[chosen[i], 1] == 0.0
+        share *= modes[chosen[i], 0]
     if is_endless:
         return 1.0, 0.0, 1.0 / share, 1.0 / share
     if size <= 12 or 2.0**size <= size * _slots_to_settle(modes, chosen, size):

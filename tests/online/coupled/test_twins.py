@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from docs.studies.commands.simulator import simulator
+from docs.studies.commands.simulator_growth import simulator_growth
 from docs.studies.coupled import simulator_race
 from hindsched import online
 from hindsched.bench.commands.verify import verify_simulator
@@ -27,6 +28,7 @@ from hindsched.online.coupled import POLICIES, SERVICES, TIES, run_policy
 from hindsched.online.coupled.estimates import Estimates
 from hindsched.online.coupled.kernels import estimate_kernels as compiled
 from hindsched.online.coupled.kernels import estimate_tables
+from hindsched.online.coupled.kernels.bound_kernels import bounds_with, fill_sums
 from hindsched.online.coupled.kernels.estimate_tables import EstimateTables
 from hindsched.online.coupled.kernels.renewal_kernels import estimate_set
 
@@ -76,6 +78,49 @@ def test_many_tasks_on_many_workers() -> None:
     wide = paper(m=90, n_com=30, wmin=1, scenario=1, trial=0, slots=60, p=64).replace(w=(1,) * 64, t_prog=1, t_data=0)
     for policy in ("IE", "P-IE", "RANDOM"):
         compare_twins(wide, policy)
+
+
+@pytest.mark.parametrize(("p", "slots"), [(63, 60), (64, 60), (65, 60), (129, 40), (1000, 6)])
+def test_sets_of_several_words(p: int, slots: int) -> None:
+    wide = paper(m=9, n_com=4, wmin=1, scenario=p, trial=0, slots=slots, p=p)
+    for number, policy in enumerate(("IE", "IAY", "RANDOM", "P-IP", "E-IE", "Y-IY")):
+        compare_twins(wide, policy, service=SERVICES[number % 3], ties=TIES[number % 2])
+
+
+def test_many_workers_that_are_alike() -> None:
+    """Every step of every build is a tie."""
+    wide = paper(m=5, n_com=3, wmin=1, scenario=0, trial=0, slots=30, p=70)
+    alike = wide.replace(chains=(wide.chains[0],) * 70, w=(3,) * 70, mu=(2,) * 70)
+    for ties in TIES:
+        for policy in ("IP", "P-IE", "Y-IAY"):
+            compare_twins(alike, policy, ties=ties)
+
+
+@pytest.mark.parametrize("estimator", range(3))
+def test_bounds_on_sets_hold(estimator: int) -> None:
+    """A bound on success and duration with one more worker is on the right side, and close for common chains."""
+    common = [paper(m=5, n_com=5, wmin=1, scenario=1, trial=0, slots=2, p=40).chains[q] for q in range(40)]
+    rare = [chain for number in range(20) for chain in random_instance(number, 5).chains]
+    chains = [chain for chain in (*common, *rare, ALWAYS_UP, HALF_UP) if chain is not None]
+    p = len(chains)
+    plain = Estimates(chains, estimator=online_coupled.ESTIMATORS[estimator])
+    known = EstimateTables(chains)
+    bounds, sums = known.tables(estimator, 10).bounds, np.zeros((2, 17))
+    draw = np.random.default_rng(estimator)
+    for trial in range(60):
+        holders = draw.choice(40 if trial % 2 else p, size=1 + trial % 7, replace=False)
+        members = sum(1 << int(q) for q in holders)
+        fill_sums(bounds, sums, holders, holders.size)
+        for q in (q for q in range(p) if q not in holders):
+            for slots in (1, 2, 30):
+                success, duration = bounds_with(bounds, sums, estimator, q, slots)
+                log_success = plain.log_success(members | 1 << q, slots)
+                log_duration = plain.log_duration(members | 1 << q, slots)
+                assert np.log(success) >= log_success
+                assert np.log(duration) <= log_duration
+                if trial % 2 and q < 40 and holders.size > 2:
+                    assert np.log(success) <= 0.9 * log_success + 0.02
+                    assert np.log(duration) >= 0.9 * log_duration - 0.1
 
 
 def test_a_limit_stops_both_engines_equally() -> None:
@@ -130,13 +175,11 @@ def test_the_engine_that_runs_a_policy(tmp_path: Path) -> None:
     own = f"{tmp_path / 'own.py'}:Own"
     lone = Instance.from_letters(["uu"], w=[1], tasks=1)
     assert run_policy(lone, own).makespan == 1
-    with pytest.raises(InputError, match=r"at most 64 workers and 10000 tasks, not '.*own.py:Own' with 1 and 1"):
+    with pytest.raises(InputError, match=r"at most 10,000 tasks, .*, not '.*own.py:Own' with 1 workers and 1 tasks"):
         run_policy(lone, own, engine="kernel")
     wide = Instance.from_letters(["uuu"] * 65, w=[1] * 65, tasks=2, chains=[HALF_UP] * 65)
-    assert run_policy(wide, "IE").makespan == 1
-    with pytest.raises(InputError, match="not 'IE' with 65 and 2"):
-        run_policy(wide, "IE", engine="kernel")
-    with pytest.raises(InputError, match="not 'RANDOM' with 1 and 10001"):
+    assert run_policy(wide, "IE", engine="kernel").makespan == 1
+    with pytest.raises(InputError, match="not 'RANDOM' with 1 workers and 10,001 tasks"):
         run_policy(lone.replace(tasks=10_001), "RANDOM", engine="kernel")
 
 
@@ -207,7 +250,10 @@ def test_estimates_of_sets(seed: int) -> None:
     draw = np.random.default_rng(seed)
     for size in (1, 2, 5, 9, 14):
         members = sum(1 << int(q) for q in draw.choice(len(chains), size=min(size, len(chains)), replace=False))
-        found = estimate_set(np.uint64(members), tables.modes, tables.order)
+        holders = np.array([q for q in range(len(chains)) if members >> q & 1])
+        found = estimate_set(
+            holders, holders.size - size % 2, holders[-1] if size % 2 else -1, tables.modes, tables.ranks
+        )
         assert found == pytest.approx(tuple(plain.of_set(members)), rel=1e-11)
     for t in (0.0, 1.0, 7.0, 1e6, 2.0**53 + 2, 2.0**70, np.inf):
         row = compiled.not_down_row(t, tables.not_down_slots, tables.not_down, tables.stays, tables.matrices)
@@ -250,6 +296,15 @@ def test_the_race_of_the_simulators(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         in (tmp_path / "new" / "table.md").read_text()
     )
     assert CliRunner().invoke(simulator, ["--policy", "own.py:Own"]).exit_code != 0
+
+
+def test_the_growth_with_workers(tmp_path: Path) -> None:
+    arguments = ["--workers", "5", "--workers", "66", "--slots", "50", "--policy", "IE", "--results", str(tmp_path)]
+    result = CliRunner().invoke(simulator_growth, [*arguments, "--json"])
+    assert result.exit_code == 0, result.output
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(row["policy"], row["workers"]) for row in rows] == [("IE", 5), ("IE", 66)]
+    assert "| IE | 66 | 50 |" in (tmp_path / "growth.md").read_text()
 
 
 def test_the_race_reports_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
