@@ -29,7 +29,7 @@ def lowest(word: WORD) -> int:
 
 @kernel(forceinline=True)
 def contains(members: Words, q: int) -> bool:
-    """Whether worker q is in a set."""
+    """Return whether worker q is in a set."""
     return bool(members[q >> 6] >> WORD(q & 63) & ONE)
 
 

@@ -42,8 +42,8 @@ from hindsched.online.coupled.kernels.criteria_kernels import (
     needs_logarithms,
 )
 from hindsched.online.coupled.kernels.log_criteria_kernels import exact_step
+from hindsched.online.coupled.kernels.needs import HORIZON, cached_duration_alone, least_alone, need_for
 from hindsched.online.coupled.kernels.partial_configurations import add_node, fill_child, key_of_child
-from hindsched.online.coupled.kernels.transfers import HORIZON, cached_duration_alone, least_alone, need_for
 
 __all__ = ["build"]
 

@@ -51,7 +51,7 @@ def row_of_set(tables: Tables, first: WORD, second: WORD, holders: Ints, num_hol
     viewed as words: 2^k rows, free if the first word is 0.
     """
     keys = tables.keys
-    row = int(np.int64(first)) & (keys.shape[0] - 1)
+    row: int = int(np.int64(first)) & (keys.shape[0] - 1)
     while keys[row, 0] != first or keys[row, 1] != second:
         if keys[row, 0] == NONE:
             estimate = estimate_set(holders, num_holders, q, tables.modes, tables.ranks)
@@ -71,7 +71,7 @@ def _enter(
             keys[i, 0] = NONE
         count[0] = mask // 2 + 1
     count[0] += 1
-    row = int(np.int64(first)) & mask
+    row: int = int(np.int64(first)) & mask
     while keys[row, 0] != NONE:
         row = (row + 1) & mask
     keys[row, 0] = first

@@ -137,7 +137,7 @@ def _bound_tables(of_worker: Reals) -> arguments.BoundTables:
     chances = (weights[:, :, None] * ratios[:, :, None] ** slots).sum(axis=1)
     # a worker's eigenvalue below 0 counts with its absolute value, and its derivative not at all
     gaps = 1.0 - np.abs(ratios)
-    low_weights = np.where((ratios < 0.0).any(axis=1)[:, None], 0.0, weights)
+    low_weights = weights * (ratios.min(axis=1, keepdims=True) >= 0.0)
     segments = np.clip(np.searchsorted(_GAPS, gaps, side="right") - 1, 0, _GAPS.size - 2)
     width = _GAPS[segments + 1] - _GAPS[segments]
     next_width = np.append(np.diff(_GAPS), 1.0)[segments + 1]
@@ -150,5 +150,12 @@ def _bound_tables(of_worker: Reals) -> arguments.BoundTables:
         logs = np.log1p(-_GAPS)
         decays = -np.log1p(-np.minimum(1.0, of_worker[:, 1]))
     powers = (1.0 - _GAPS)[:, None] ** slots
-    made = [np.ascontiguousarray(each) for each in (chances, powers, logs, decays, segments, shares)]
-    return arguments.BoundTables(*made, np.empty((2, _SLOTS)))
+    return arguments.BoundTables(
+        np.ascontiguousarray(chances),
+        powers,
+        logs,
+        decays,
+        np.ascontiguousarray(segments),
+        np.ascontiguousarray(shares),
+        np.empty((2, _SLOTS)),
+    )

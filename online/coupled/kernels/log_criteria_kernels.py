@@ -1,7 +1,7 @@
 """Criteria by logarithms, compiled, with the operations of the plain twin: they decide close comparisons.
 
 `exact_step` is the twin of a step of `hindsched.online.coupled.passive.Builder`, `takes_candidate` that of
-`hindsched.online.coupled.proactive.Proactive.choose`.
+`hindsched.online.coupled.proactive.Proactive.choose`. `exact_step` takes nine arguments, the local numbers of a step.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from hindsched.online.coupled.kernels.estimate_kernels import (
     row_of_set,
     whole_slots,
 )
+from hindsched.online.coupled.kernels.needs import need_for
 from hindsched.online.coupled.kernels.partial_configurations import row_of_child
-from hindsched.online.coupled.kernels.transfers import need_for
 
 __all__ = ["TIE_TOLERANCE", "exact_step", "score", "takes_candidate"]
 

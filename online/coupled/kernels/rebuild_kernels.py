@@ -24,8 +24,8 @@ from hindsched.online.coupled.kernels.arguments import (
 from hindsched.online.coupled.kernels.bit_sets import NONE, ONE, contains, lowest
 from hindsched.online.coupled.kernels.bound_kernels import fill_bound
 from hindsched.online.coupled.kernels.criteria_kernels import best_value, criterion_value
+from hindsched.online.coupled.kernels.needs import cached_duration_alone, least_alone, need_for
 from hindsched.online.coupled.kernels.partial_configurations import fill_child
-from hindsched.online.coupled.kernels.transfers import cached_duration_alone, least_alone, need_for
 
 __all__ = ["first_invalid_step"]
 

@@ -29,9 +29,9 @@ from hindsched.online.coupled.kernels.arguments import (
 from hindsched.online.coupled.kernels.bit_sets import NONE, ONE, add, clear, contains, lowest, remove
 from hindsched.online.coupled.kernels.builder_kernels import build
 from hindsched.online.coupled.kernels.log_criteria_kernels import takes_candidate
+from hindsched.online.coupled.kernels.needs import HORIZON, need_for
 from hindsched.online.coupled.kernels.random_kernels import draw
 from hindsched.online.coupled.kernels.rebuild_kernels import first_invalid_step
-from hindsched.online.coupled.kernels.transfers import HORIZON, need_for
 
 __all__ = ["DONE", "MORE_ENTRIES", "MORE_RANDOM", "MORE_SETS", "MORE_STATES", "run"]
 
@@ -263,7 +263,7 @@ def run(
 
 @kernel(forceinline=True)
 def is_same(trace: BuildTrace, tasks: Ints, num_tasks: int) -> bool:
-    """Whether the configuration built is that of ``tasks``, which is complete."""
+    """Return whether the configuration built is that of ``tasks``, which is complete."""
     for h in range(trace.num_holders[num_tasks]):
         q = trace.holders[h]
         if trace.built[q] != tasks[q]:
