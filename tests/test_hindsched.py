@@ -169,7 +169,7 @@ def test_the_table_is_that_of_the_rows(drawn, tmp_path):
 def test_one_policy_that_fails_does_not_hide_the_others(drawn):
     with pytest.warns(UserWarning, match="policy broken, slot 0: choose raised ValueError: no idea"):
         table = hs.score(drawn, ["IE", Broken()])
-    assert table["policy"].tolist() == ["IE"]
+    assert table[["policy", "unfinished"]].to_numpy().tolist() == [["IE", 0], ["broken", 1]]
     with pytest.raises(hs.InputError, match="no idea"):
         hs.score(drawn, Broken())
 

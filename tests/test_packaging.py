@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("instances", "offline", "online", "reductions", "bench")
-HEAVY = ("ortools", "pulp", "highspy", "matplotlib", "pandas", "scipy", "numba", "joblib")
+HEAVY = ("ortools", "pulp", "highspy", "matplotlib", "pandas", "scipy", "numba")
 
 
 def run(*command: str | Path, **kwargs) -> str:

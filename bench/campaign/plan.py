@@ -134,7 +134,7 @@ def expand_policies(names: Iterable[Policy], families: Sequence[str], options: O
         found[family] = _once(policy for policy in chosen if not (isinstance(policy, str) and policy in others))
         (own_options,) = _for_family([options], family, families)
         users = [policy for policy in found[family] if isinstance(policy, str) and policy not in built_in[family]]
-        if users:
+        if users and not own_options.isolated:  # an isolated policy is made in a process of its own
             contents = tuple(repr(sorted(files_of_policy(policy).items())) for policy in users)
             _make_in_child(family, tuple(users), own_options, contents)
         for policy in found[family]:

@@ -93,7 +93,6 @@ class Meaning(StrEnum):
     PREEMPTED = "preempted"
 
 
-_DATES = "dates are UTC unless they have an offset, and take precedence over a sampling gap stated elsewhere"
 _HOLD = (
     "a sample holds until the next one, the last for one median step",
     "a step longer than 1.5 median steps is a gap: its sample holds for one median step, and then the node is "
@@ -386,7 +385,7 @@ class _Table:
         if self.is_count:
             expect_counts_of_available(head.names[self.value], one_means)
         assumption = COUNTED if self.is_count else assumption_on_ones(self.meaning)
-        self.assumptions = (assumption, _DATES, *_HOLD)
+        self.assumptions = (assumption, *_HOLD)
         self.findings: tuple[str, ...] = ()
 
     def _only(self, kind: str, columns: Sequence[int]) -> int:

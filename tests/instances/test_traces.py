@@ -137,7 +137,7 @@ def test_samples(write):
     trace = read_samples(write("zone-a.csv", SAMPLES), write("zone.b.csv.gz", gzip.compress(SAMPLES.encode())))
     assert trace.nodes == ("zone-a", "zone.b")
     assert trace.intervals[0] == trace.intervals[1] == ((0, 20, A), (20, 31, X), (31, 41, A))
-    assert len(trace.assumptions) == 4
+    assert len(trace.assumptions) == 3
     assert letters(trace, slot_s=10)[0] == "uudd"
     assert letters(trace, slot_s=10, absent="reclaimed")[0] == "uurr"
 
