@@ -17,7 +17,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from threading import Timer
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 import msgspec
 
@@ -58,7 +58,8 @@ class PolicyProcess:
     family
         The family of the policy; ``hindsched.online.FAMILY.isolated`` serves the policy in the process.
     policy
-        ``path/to/file.py:ClassName``, or any other name that the family's ``make_policy`` knows.
+        ``path/to/file.py:ClassName``, or any other name that the family's ``make_policy`` knows; not an object, whose
+        code would be here already.
     options
         Options for ``make_policy``, which may not hold the future.
     time_limit_s
@@ -75,7 +76,9 @@ class PolicyProcess:
         For a policy that cannot be made, as ``make_policy`` does.
     """
 
-    def __init__(self, family: str, policy: str, options: object, *, time_limit_s: float | None = None) -> None:
+    def __init__(self, family: str, policy: object, options: object, *, time_limit_s: float | None = None) -> None:
+        if not isinstance(policy, str):
+            raise InputError(f"the object {policy!r}, expected a name or path/to/file.py:ClassName", place="policy")
         path, _, class_name = policy.rpartition(":")
         self._given = path if path.endswith(".py") else ""  # the process works elsewhere, so it gets the absolute path
         self._absolute = str(Path(path).absolute()) if self._given else ""
@@ -105,7 +108,7 @@ class PolicyProcess:
             raise
         self.name = name
 
-    def __enter__(self) -> PolicyProcess:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

@@ -189,24 +189,27 @@ def _outcomes_of(
     for results in call_in_children(
         _outcome, groups, num_processes, limit_s=limit_s, max_group_s=max_group_s, kept=kept, announces=kept is None
     ):
-        lost += [job for job, result in results if isinstance(result, Lost) and result.may_recover]
-        yield [
-            _failure(job, result) if isinstance(result, Lost) else result
-            for job, result in results
-            if not (isinstance(result, Lost) and result.may_recover)
-        ]
+        outcomes: list[_Outcome] = []
+        for job, result in results:
+            if isinstance(result, Lost) and result.may_recover:
+                lost.append(job)
+            else:
+                outcomes.append(_settled(job, result))
+        yield outcomes
     for job in lost:
         for ((_, result),) in call_in_children(_outcome, [[job]], 1, limit_s=limit_s):
-            yield [_failure(job, result) if isinstance(result, Lost) else result]
+            yield [_settled(job, result)]
 
 
-def _failure(job: Job, lost: Lost) -> _Outcome:
-    """Return the outcome of a job that lost its process."""
-    message = f"{job.note}: {lost.why}"
+def _settled(job: Job, result: _Outcome | Lost) -> _Outcome:
+    """Return the outcome of a job that may have lost its process."""
+    if not isinstance(result, Lost):
+        return result
+    message = f"{job.note}: {result.why}"
     if job.failed is not None:
         for ((_, row),) in call_in_children(_failed_row, [[(job, message)]], 1):
             if not isinstance(row, Lost):
-                return _Outcome(job.key, job.note, {**row, "run_limit_s": lost.limit_s}, message)
+                return _Outcome(job.key, job.note, {**row, "run_limit_s": result.limit_s}, message)
     return _Outcome(job.key, job.note, None, message)
 
 

@@ -16,6 +16,7 @@ from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Presence, Seconds, join_touching, simplest
 from hindsched.instances.traces import Trace
 from hindsched.instances.traces.parsing import to_length, to_moment
+from hindsched.instances.traces.times import TimeUnit, in_seconds, is_date
 from hindsched.instances.traces.trace import Nodes
 
 __all__ = ["LengthOption", "Lengths", "TraceWindows", "lengths_of", "name_of_window", "spread"]
@@ -25,10 +26,11 @@ __all__ = ["LengthOption", "Lengths", "TraceWindows", "lengths_of", "name_of_win
 TASK_SHARE, PROGRAM_SHARE, DATA_SHARE = Fraction(1, 5), Fraction(1, 2), Fraction(1, 5)
 #: A task takes at most this share of the slots that the instance has for an iteration, so that iterations fit.
 ITERATION_SHARE = Fraction(1, 4)
-_UNITS = {"": 1, "s": 1, "min": 60, "h": 3600, "d": 86400}
+_UNITS = {
+    "": TimeUnit.SECONDS,
+    **{unit.value: unit for unit in (TimeUnit.SECONDS, TimeUnit.MINUTES, TimeUnit.HOURS, TimeUnit.DAYS)},
+}
 _DURATION = re.compile(r"([0-9.]+)\s*([a-z]*)")
-#: Times before this second (1990) are taken for seconds since the trace began, not for dates.
-_FIRST_DATE = 631_152_000
 
 
 class LengthOption(click.ParamType[Seconds]):
@@ -45,7 +47,7 @@ class LengthOption(click.ParamType[Seconds]):
             number = to_length(match[1], "length") if match[1].strip("0.") else 0
         except InputError as error:
             self.fail(str(error), param, ctx)
-        return simplest(Fraction(number * _UNITS[match[2]]))
+        return in_seconds([number], _UNITS[match[2]])[0]
 
 
 class Lengths(NamedTuple):
@@ -218,6 +220,6 @@ def name_of_window(number: int, of: int, start: Seconds) -> str:
     ('window-03-of-12-2023-02-23T1200Z.json', 'window-1-of-2-480s.json')
     """
     when = f"{int(start)}s"
-    if start >= _FIRST_DATE:
+    if is_date(start):
         when = f"{datetime.fromtimestamp(int(start), UTC):%Y-%m-%dT%H%MZ}"
     return f"window-{number:0{len(str(of))}}-of-{of}-{when}.json"

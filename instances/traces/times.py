@@ -28,6 +28,7 @@ __all__ = [
     "gap_in_seconds",
     "in_seconds",
     "is_before_2100",
+    "is_date",
     "moment",
     "plain_name",
     "plausible_unit",
@@ -349,10 +350,15 @@ def to_text(time: Seconds) -> str:
     >>> to_text(1676498896), to_text(Fraction(6705995585, 4)), to_text(600)
     ('2023-02-15 22:08:16', '2023-02-15 22:08:16.25', '600 s')
     """
-    if _EARLIEST <= time < _LATEST:
+    if is_date(time):
         fraction = f"{float(time % 1):.9f}".strip("0").rstrip(".")
         return f"{datetime.fromtimestamp(int(time), UTC):%Y-%m-%d %H:%M:%S}{fraction}"
     return f"{short(time)} s"
+
+
+def is_date(time: Seconds) -> bool:
+    """Return whether a time of a trace is one of 1990 to 2099; otherwise it counts from the beginning of the trace."""
+    return _EARLIEST <= time < _LATEST
 
 
 def is_before_2100(time: Seconds) -> bool:

@@ -16,8 +16,6 @@ from hindsched.offline.batches.kernels.instance_arrays import NEVER, InstanceArr
 
 __all__ = ["BatchSolver"]
 
-_NO_PAIR = -1
-
 
 class BatchSolver:
     """Solves an instance batch by batch, in order.

@@ -27,13 +27,13 @@ __all__ = ["IsolatedPolicy", "Server"]
 _Scalar = int | float | str | bool | None
 
 
-class IsolatedPolicy:
+class IsolatedPolicy(PolicyProcess):
     """A policy that chooses in a process of its own; a context manager that ends the process.
 
     Parameters
     ----------
     policy
-        A name as for `hindsched.online.coupled.make_policy`, not an object: its code would be here already.
+        A name as for `hindsched.online.coupled.make_policy`, not an object.
     options
         Options of the policy; the process receives no number of slots.
     time_limit_s
@@ -50,17 +50,8 @@ class IsolatedPolicy:
     """
 
     def __init__(self, policy: str | Policy, options: RunOptions, *, time_limit_s: float | None = None) -> None:
-        if not isinstance(policy, str):
-            raise InputError(f"the object {policy!r}, expected a name or path/to/file.py:ClassName", place="policy")
         known = replace(options, slots=None, schedule_slots=None)
-        self._process = PolicyProcess("coupled", policy, known, time_limit_s=time_limit_s)
-        self.name = self._process.name
-
-    def __enter__(self) -> IsolatedPolicy:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._process.__exit__(*error)
+        super().__init__("coupled", policy, known, time_limit_s=time_limit_s)
 
     def choose(self, visible: Visible) -> Mapping[int, int] | Decision | None:
         """Return what the policy chooses in its process."""
@@ -70,7 +61,7 @@ class IsolatedPolicy:
             visible.slot, visible.iteration, visible.iteration_start, bytes(visible.now), dict(visible.tasks),
             visible.program, visible.data, visible.computed,
         )  # fmt: skip
-        answer = self._process.call("choose", problem, view, place=place)
+        answer = self.call("choose", problem, view, place=place)
         try:
             is_mapping, choice, serve = msgspec.convert(answer, tuple[bool, Any, Any])
             if is_mapping:

@@ -22,13 +22,13 @@ __all__ = ["IsolatedPolicy", "Server"]
 _Scalar = int | float | str | bool | None
 
 
-class IsolatedPolicy:
+class IsolatedPolicy(PolicyProcess):
     """A scheduler that answers in a process of its own, for one run; a context manager that ends the process.
 
     Parameters
     ----------
     policy
-        A name as for `hindsched.online.grid.make_policy`, not an object: its code would be here already.
+        A name as for `hindsched.online.grid.make_policy`, not an object.
     options
         Options of the scheduler.
     time_limit_s
@@ -36,17 +36,8 @@ class IsolatedPolicy:
     """
 
     def __init__(self, policy: object, options: Mapping[str, Any], *, time_limit_s: float | None = None) -> None:
-        if not isinstance(policy, str):
-            raise InputError(f"the object {policy!r}, expected a name or path/to/file.py:ClassName", place="policy")
-        self._process = PolicyProcess("grid", policy, dict(options), time_limit_s=time_limit_s)
+        super().__init__("grid", policy, dict(options), time_limit_s=time_limit_s)
         self._sent = 0
-        self.name = self._process.name
-
-    def __enter__(self) -> IsolatedPolicy:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._process.__exit__(*error)
 
     def choose(self, visible: Visible) -> Mapping[int, Answer]:
         """Return what the scheduler answers in its process."""
@@ -54,7 +45,7 @@ class IsolatedPolicy:
         grid = None if self._sent else (visible.nodes, visible.slot_s)
         jobs = visible.jobs[self._sent :]
         self._sent += len(jobs)
-        answer = self._process.call("choose", grid, visible.now, jobs, place=place)
+        answer = self.call("choose", grid, visible.now, jobs, place=place)
         try:
             is_mapping, answers = msgspec.convert(answer, tuple[bool, Any])
             return _as_answers(answers) if is_mapping else answers
