@@ -12,8 +12,9 @@ from hindsched.instances.deadline.bound_certificate import (
     write_certificate,
 )
 from hindsched.instances.deadline.bound_certificate_check import Bound, check_certificate
-from hindsched.instances.deadline.check import Guard, Outcome, Rung, check_schedule, guard_for
+from hindsched.instances.deadline.check import Outcome, check_schedule
 from hindsched.instances.deadline.files import INSTANCE_FORMATS, read_instance, write_instance
+from hindsched.instances.deadline.guards import Guard, Rung, guard_for
 from hindsched.instances.deadline.model import HOUR_S, UNITS_PER_DOLLAR, Instance, Zone
 from hindsched.instances.deadline.schedule import Kind, Placement, Run, Schedule
 from hindsched.instances.verdict import Verdict

@@ -172,9 +172,9 @@ def _broken_move(instance: Instance, phi: np.ndarray, moves: list[_Move], price:
         low = phi[1:, move.after] + units
         can = np.ones(instance.slots, dtype=bool)
         if move.zone is not None:
+            if move.kind == 0:
+                can = instance.zones[move.zone].spot
             low = low + q * instance.slot_s * instance.prices[move.zone, move.kind].astype(phi.dtype)
-        if move.kind == 0:
-            can &= instance.zones[move.zone].spot
         wrong = np.flatnonzero(can & (phi[:-1, move.before] > low))
         if wrong.size and (first is None or wrong[0] < first[0]):
             first = int(wrong[0]), move

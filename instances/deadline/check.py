@@ -7,44 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
+from hindsched.instances.deadline.guards import Guard, Rung, guard_for
 from hindsched.instances.deadline.model import HOUR_S, MOST, Instance
 from hindsched.instances.deadline.schedule import Kind, Placement, Schedule
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import excerpt
 from hindsched.instances.verdict import Verdict
 
-__all__ = ["RULES", "Guard", "Outcome", "Rung", "check_schedule", "guard_for"]
+__all__ = ["RULES", "Outcome", "check_schedule"]
 
 #: Names of the rules, in the order in which they are checked.
 RULES = ("form", "end", "guard", "presence", "finish", "cost")
-
-
-class Rung(StrEnum):
-    """The schedules that count: all, or those that the guard lets run."""
-
-    FREE = "free"
-    GUARDED = "guarded"
-
-
-class Guard(StrEnum):
-    """What is done in critical slots, from which only an on-demand instance surely meets the deadline.
-
-    Attributes
-    ----------
-    STEP
-        A spot instance that computes stays while it can be had; everything else becomes on-demand.
-    STEP_OLD
-        As ``STEP``, but a slot in which such an instance is lost stays empty.
-    LATCHED
-        On-demand from the first critical slot on, in one zone.
-    """
-
-    STEP = "step"
-    STEP_OLD = "step_old"
-    LATCHED = "latched"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,23 +60,6 @@ class Outcome:
         if self.finish is None:
             return f"deadline missed with {self.progress_s} s of work done, {dollars}"
         return f"finish {self.finish}, {dollars}"
-
-
-def guard_for(instance: Instance, guard: Guard | str | None) -> Guard:
-    """Return the guard that a name means on an instance; None: ``step`` with one zone and ``latched`` with several.
-
-    Raises
-    ------
-    InputError
-        If the name is unknown, or the guard is for one zone and there are several.
-    """
-    if guard is None:
-        return Guard.STEP if instance.num_zones == 1 else Guard.LATCHED
-    if guard not in (*Guard,):
-        raise InputError(f"{excerpt(str(guard))}, expected one of {', '.join(Guard)}", place="guard")
-    if guard != Guard.LATCHED and instance.num_zones > 1:
-        raise InputError(f"{guard} is for one zone, expected latched for {instance.num_zones} zones", place="guard")
-    return Guard(guard)
 
 
 def check_schedule(

@@ -9,9 +9,9 @@ from hindsched.instances.deadline.model import HOUR_S, Instance, Zone
 from hindsched.instances.deadline.moves import moves_of_checkpoint, region_of
 from hindsched.instances.deadline.prices import PriceTable
 from hindsched.instances.errors import InputError
-from hindsched.instances.intervals import Seconds
+from hindsched.instances.intervals import Seconds, exact_seconds
 from hindsched.instances.states import UP
-from hindsched.instances.traces.parsing import to_length, to_moment
+from hindsched.instances.traces.parsing import seconds, to_moment
 from hindsched.instances.traces.trace import Nodes, Trace
 
 __all__ = ["from_trace", "hours_to_s"]
@@ -92,14 +92,14 @@ def hours_to_s(hours: float | str | Fraction, place: str) -> int:
     Raises
     ------
     InputError
-        If they are not a whole number of seconds, or not above 0.
+        If they are not a whole number of seconds, or below 0.
 
     Examples
     --------
     >>> hours_to_s("0.05", "overhead_h"), hours_to_s(52, "deadline_h")
     (180, 187200)
     """
-    length = to_length(hours, place) * HOUR_S
-    if Fraction(length).denominator != 1:
-        raise InputError(f"{hours} h, expected a whole number of seconds", place=place)
-    return int(length)
+    length = seconds(hours) if isinstance(hours, str) else exact_seconds(hours, place)
+    if length is None or length < 0 or Fraction(length * HOUR_S).denominator != 1:
+        raise InputError(f"{hours} h, expected a whole number of seconds >= 0", place=place)
+    return int(length * HOUR_S)

@@ -1,4 +1,4 @@
-"""The instance type of the family ``deadline``: one job with a deadline, and zones with spot and on-demand instances."""
+"""The instance type of the family ``deadline``: one job with a deadline, and zones with two kinds of instances."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class Instance(BaseInstance):
         return _frozen(np.array([[np.broadcast_to(price, self.slots) for price in row] for row in rows], np.int64))
 
     def launch_overhead(self, home: int | None, zone: int) -> int:
-        """Return the seconds that a launch in a zone takes; ``home`` is where the checkpoint is, None: there is none."""
+        """Return the seconds that a launch in a zone takes; ``home`` has the checkpoint, None: there is none."""
         return self.overhead_s + (0 if home is None else self.move_delay_s[home][zone])
 
     def move_units(self, home: int | None, zone: int) -> int:

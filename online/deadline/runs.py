@@ -1,0 +1,49 @@
+"""Runs of policies, in machine code or by the plain simulator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hindsched.instances.deadline.model import Instance
+from hindsched.online.deadline.options import RunOptions
+from hindsched.online.deadline.policies import expect_one_zone, make_policy
+from hindsched.online.deadline.simulate import PolicyRun, simulate
+from hindsched.online.deadline.visible import Policy
+
+__all__ = ["run_policy"]
+
+
+def run_policy(
+    instance: Instance, policy: str | Policy, options: RunOptions | None = None, **changes: Any
+) -> PolicyRun:
+    """Run a policy on an instance; the policy sees the past and the present slot, never the future.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    policy
+        A policy, or its name; see `hindsched.online.deadline.make_policy`.
+    options
+        Options of the run; None: every option at its default.
+    **changes
+        Single options by keyword; they override ``options``: ``run_policy(instance, "greedy", guard="none")``.
+
+    Raises
+    ------
+    InputError
+        For an unknown option, a policy of one zone where there are several, or an illegal choice of the policy.
+
+    Examples
+    --------
+    >>> from hindsched.instances.deadline.generate import generate
+    >>> job = generate(4, slots=12)
+    >>> run_policy(job, "on_demand").cost, run_policy(job, "greedy").cost
+    (14688000000, 12767580000)
+    """
+    chosen = (options or RunOptions()).changed(**changes)
+    made = make_policy(policy, chosen) if isinstance(policy, str) else policy
+    expect_one_zone(made.name, instance.num_zones)
+    run = simulate(instance, made, guard=chosen.guard)
+    return run if chosen.schedule else replace(run, schedule=None)
