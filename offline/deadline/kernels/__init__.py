@@ -1,0 +1,1 @@
+"""Machine code of the native solver of ``deadline``."""
