@@ -19,7 +19,7 @@ from hindsched.instances.text_files import excerpt, quoted
 __all__ = ["BUILT_IN", "GROUP", "PACKAGES", "family_of_format", "names", "part", "register", "registered", "unregister"]
 
 #: The families of the toolkit, in the order in which help and messages list them.
-BUILT_IN = ("coupled", "bags", "batches", "grid")
+BUILT_IN = ("coupled", "bags", "batches", "grid", "deadline")
 #: The packages in which a family has a part.
 PACKAGES = ("instances", "offline", "online", "bench")
 #: The group of entry points that adds families.

@@ -21,6 +21,8 @@ from hindsched.instances.text_files import read_ahead
 __all__ = ["FamilyCommand", "family_option", "own_flags", "policy_options"]
 
 _META = "hindsched.family"
+#: Key of the context's ``meta``: the families of the files among the arguments.
+_FILES = "hindsched.families_of_files"
 #: The format in a file, and the number of bytes from its beginning that are searched.
 _FORMAT, _HEAD = re.compile(rb'"format"\s*:\s*"([^"]*)"'), 4096
 
@@ -31,8 +33,9 @@ class FamilyCommand(click.Command):
     """A command with its own options and those of the families, `FamilyCommands.options` under the command's name.
 
     If the command has a parameter ``--family``, it has the options of that family, or of the family of its first FILE.
-    The callback receives their values as ``own``. Otherwise the command has the options of all families, and ``own``
-    has only the given ones; `own_flags` rejects those that do not belong to the family of a file.
+    The callback receives their values as ``own``. Otherwise the command has the options of the families of its files,
+    or of all families if no argument is a file of a family. ``own`` then has only the given ones, and `own_flags`
+    rejects those that do not belong to the family of a file.
     """
 
     @property
@@ -41,7 +44,10 @@ class FamilyCommand(click.Command):
 
     def _families(self, ctx: click.Context) -> Sequence[str]:
         """Return the families whose options the command has."""
-        return (ctx.meta.get(_META, "coupled"),) if self._chooses else names()
+        if self._chooses:
+            return (ctx.meta.get(_META, "coupled"),)
+        found: Sequence[str] = ctx.meta.get(_FILES, names())
+        return found
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the command's own options, then those of the families."""
@@ -58,14 +64,18 @@ class FamilyCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help of the options: the command's own, then those of each family under a heading."""
-        sections: dict[str, list[tuple[str, str]]] = {"Options": []}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record is not None and isinstance(param, click.Option):
-                owners = [name for name in self._families(ctx) if set(param.opts) & _options(name, str(self.name))]
-                is_own = param in super().get_params(ctx)
-                heading = "Options" if is_own else f"Options of {' and '.join(owners)}"
-                sections.setdefault(heading, []).append(record)
+        common = [param for param in super().get_params(ctx) if isinstance(param, click.Option)]
+        shown = filter(None, [option.get_help_record(ctx) for option in common])
+        sections: dict[str, list[tuple[str, str]]] = {"Options": list(shown)}
+        taken = {text for option in common for text in option.opts}
+        owners: dict[tuple[str, str], list[str]] = {}
+        for name in self._families(ctx):
+            for option in family_named(name).commands.options.get(str(self.name), ()):
+                record = None if taken & set(option.opts) else option.get_help_record(ctx)
+                if record is not None:
+                    owners.setdefault(record, []).append(name)
+        for record, having in owners.items():
+            sections.setdefault(f"Options of {' and '.join(having)}", []).append(record)
         for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
@@ -78,6 +88,10 @@ class FamilyCommand(click.Command):
                 family = next(filter(None, map(_family_of_file, args)), None)
             ctx.meta[_META] = family or "coupled"
             family_named(ctx.meta[_META])
+        else:
+            found = tuple(dict.fromkeys(filter(None, map(_family_of_file, args))))
+            if found:
+                ctx.meta[_FILES] = found
         try:
             rest = super().parse_args(ctx, args)
             if self._chooses:

@@ -6,12 +6,21 @@ import re
 from typing import Any
 
 from hindsched.instances.deadline.schedule import Kind, Placement
-from hindsched.instances.errors import InputError
 from hindsched.online.deadline.options import Bank, RunOptions
 from hindsched.online.deadline.visible import Policy, Visible
 from hindsched.online.loading import load_policy
 
-__all__ = ["POLICIES", "Greedy", "Sliced", "Uniform", "UniformPlain", "UniformText", "UpS", "make_policy"]
+__all__ = [
+    "POLICIES",
+    "Greedy",
+    "Sliced",
+    "Uniform",
+    "UniformPlain",
+    "UniformText",
+    "UpS",
+    "is_for_one_zone",
+    "make_policy",
+]
 
 _SLICED = re.compile(r"sliced:([1-9][0-9]{0,8})", re.ASCII)
 
@@ -292,7 +301,6 @@ def make_policy(text: str | Policy, options: RunOptions | None = None, **changes
     return made
 
 
-def expect_one_zone(name: str, zones: int) -> None:
-    """Raise `InputError` for a policy of one zone on an instance with several."""
-    if zones > 1 and name != UpS.name and (name in _MADE or _SLICED.fullmatch(name)):
-        raise InputError(f"{name} is for one zone, expected {UpS.name} or a policy of your own", place="policy")
+def is_for_one_zone(name: str) -> bool:
+    """Return whether a name is that of a built-in policy for one zone."""
+    return name != UpS.name and (name in _MADE or bool(_SLICED.fullmatch(name)))

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from hindsched.instances.deadline.model import Instance
+from hindsched.instances.errors import InputError
 from hindsched.online.deadline.options import RunOptions
-from hindsched.online.deadline.policies import expect_one_zone, make_policy
+from hindsched.online.deadline.policies import is_for_one_zone, make_policy
 from hindsched.online.deadline.simulate import PolicyRun, simulate
 from hindsched.online.deadline.visible import Policy
 
@@ -44,6 +45,7 @@ def run_policy(
     """
     chosen = (options or RunOptions()).changed(**changes)
     made = make_policy(policy, chosen) if isinstance(policy, str) else policy
-    expect_one_zone(made.name, instance.num_zones)
+    if instance.num_zones > 1 and is_for_one_zone(made.name):
+        raise InputError(f"{made.name} is for one zone, expected up_s or a policy of your own", place="policy")
     run = simulate(instance, made, guard=chosen.guard)
     return run if chosen.schedule else replace(run, schedule=None)

@@ -1,0 +1,99 @@
+"""The adapter of the family `deadline`: one job on spot and on-demand instances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from hindsched.bench.deadline.commands import DeadlineCommands
+from hindsched.bench.deadline.sources import from_point, sources
+from hindsched.bench.family import Family
+from hindsched.bench.run_records import Options, RunRecord
+from hindsched.bench.shared_types import Given, Policy, Row
+from hindsched.instances.deadline import HOUR_S, UNITS_PER_DOLLAR, Instance, Schedule
+from hindsched.online.deadline import make_policy, run_policy
+from hindsched.online.deadline.options import Bank, RunGuard
+from hindsched.online.deadline.policies import is_for_one_zone
+
+if TYPE_CHECKING:
+    from hindsched.bench.campaign.sources import Source
+    from hindsched.bench.deadline.report import DeadlineReport
+
+__all__ = ["FAMILY"]
+
+
+class _Deadline(Family[Instance, Schedule]):
+    name = "deadline"
+    legend = (
+        "greedy waits for spot as long as the deadline allows; uniform keeps a uniform progress (Can't Be Late); up_s "
+        "does so with several zones (SkyNomad). More in docs/policies.md."
+    )
+    value = heading = "cost"
+    unit = "micro-dollar-seconds per hour"
+    reference = "greedy"
+    run_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "guard": tuple(map(str, RunGuard)),
+        "bank": tuple(map(str, Bank)),
+    }
+    axes = ("deadline_s", "overhead_s", "zones", "slots", "start", "instance_seed")
+    panels = ("deadline_s", "overhead_s")
+    columns = ("dollars", "hours", "launches")
+    averages = ("dollars", "hours", "launches")
+
+    @cached_property
+    def commands(self) -> DeadlineCommands:
+        return DeadlineCommands(self)
+
+    @cached_property
+    def report(self) -> DeadlineReport:
+        from hindsched.bench.deadline.report import DeadlineReport
+
+        return DeadlineReport(self)
+
+    def kind(self, instance: Instance) -> str:
+        hours = " ".join(
+            f"{symbol}={seconds / HOUR_S:g}h"
+            for symbol, seconds in (("W", instance.work_s), ("D", instance.deadline_s), ("d", instance.overhead_s))
+        )
+        return f"{instance.num_zones} zone{'' if instance.num_zones == 1 else 's'}, {hours}"
+
+    def refuses(self, source: Any, policy: str, options: Options) -> str | None:
+        zones = source.num_zones if isinstance(source, Instance) else getattr(source, "zones", 1)
+        return f"it is for one zone, and there are {zones}" if zones > 1 and is_for_one_zone(policy) else None
+
+    def run(self, instance: Instance, policy: Policy, options: Options, seed: int) -> RunRecord:
+        return self._run(instance, policy, options)
+
+    def run_plainly(self, instance: Instance, policy: Policy, options: Options, seed: int) -> RunRecord:
+        return self._run(instance, policy, options, engine="plain")
+
+    def _run(self, instance: Instance, policy: Policy, options: Options, *, engine: str = "auto") -> RunRecord:
+        values = self.run_values(options)
+        made = make_policy(policy, bank=values["bank"])
+        run = run_policy(instance, made, guard=values["guard"], engine=engine)
+        hours = None if run.finish is None else run.finish * instance.slot_s / HOUR_S
+        facts: Row = {
+            "finish": run.finish,
+            "paid": run.cost,
+            "dollars": run.cost / UNITS_PER_DOLLAR,
+            "hours": hours,
+            "work_h": run.done_s / HOUR_S,
+            "launches": run.launches,
+            "moves": run.moves,
+            "spot_h": run.spot_slots * instance.slot_s / HOUR_S,
+            "on_demand_h": run.on_demand_slots * instance.slot_s / HOUR_S,
+            "overhead_h": run.overhead_s / HOUR_S,
+        }
+        value = None if run.finish is None else run.cost
+        return RunRecord(run.policy, value, None, run.schedule, facts)
+
+    def from_point(self, point: Given) -> Instance:
+        return from_point(point)
+
+    def sources(self, table: Given) -> list[Source]:
+        return sources(table)
+
+
+FAMILY = _Deadline()
+"""The adapter, as the registry of families expects it."""
