@@ -36,7 +36,7 @@ class _Deadline(Family[Instance, Schedule]):
         "guard": tuple(map(str, RunGuard)),
         "bank": tuple(map(str, Bank)),
     }
-    axes = ("deadline_s", "overhead_s", "zones", "slots", "start", "instance_seed")
+    axes = ("deadline_s", "overhead_s", "zones", "slots", "start_sample", "instance_seed")
     panels = ("deadline_s", "overhead_s")
     columns = ("dollars", "hours", "launches")
     averages = ("dollars", "hours", "launches")

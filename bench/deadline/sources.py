@@ -68,7 +68,7 @@ class Window:
     family: ClassVar[str] = "deadline"
 
     zone: str
-    start: int
+    start_sample: int
     work_s: int
     deadline_s: int
     overhead_s: int
@@ -82,7 +82,7 @@ class Window:
     @property
     def name(self) -> str:
         """The setting and the first sample."""
-        return f"{self.setting} start={self.start}"
+        return f"{self.setting} start={self.start_sample}"
 
     @property
     def setting(self) -> str:
@@ -104,7 +104,7 @@ class Window:
     def load(self) -> Instance:
         """Return the job."""
         given = asdict(self)
-        return spot_zones.window(given.pop("zone").split("+"), given.pop("start"), **given)
+        return spot_zones.window(given.pop("zone").split("+"), given.pop("start_sample"), **given)
 
 
 class _Windows(msgspec.Struct, forbid_unknown_fields=True):
