@@ -31,6 +31,26 @@ SOLVERS: Mapping[str, Solver] = by_name(
         "Pareto fronts of work and cost in plain Python, for numbers of any size",
         "hindsched.offline.deadline.fronts",
     ),
+    Solver(
+        "ilp-highs",
+        "0/1 program through PuLP, solved by HiGHS, rung free",
+        "hindsched.offline.deadline.integer_program",
+        requires=("pulp", "highspy"),
+        options=(("backend", "highs"),),
+    ),
+    Solver(
+        "ilp-cbc",
+        "0/1 program through PuLP, solved by CBC, rung free",
+        "hindsched.offline.deadline.integer_program",
+        requires=("pulp",),
+        options=(("backend", "cbc"),),
+    ),
+    Solver(
+        "cpsat",
+        "CP-SAT model of the rules slot by slot, rung free",
+        "hindsched.offline.deadline.cpsat",
+        requires=("ortools",),
+    ),
     Solver("brute", "enumeration of all sequences of placements, tiny", "hindsched.offline.deadline.brute"),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hindsched.instances.deadline.schedule import Kind, Placement
@@ -243,9 +244,11 @@ def _urgent(
     return choice
 
 
-_MADE = {
+_MADE: Mapping[str, Callable[[], Policy]] = {
     policy.name: policy for policy in (OnDemand, SpotOnly, Fallback, Greedy, Uniform, UniformPlain, UniformText, UpS)
 }
+#: The classes of the built-in policies.
+BUILT_IN = (*_MADE.values(), Sliced)
 #: The published schedulers; ``sliced:S`` exists for every number of slices.
 POLICIES = (
     "on_demand",

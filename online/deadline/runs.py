@@ -8,9 +8,10 @@ from typing import Any
 from hindsched.instances.deadline.model import Instance
 from hindsched.instances.errors import InputError
 from hindsched.online.deadline.options import RunOptions
-from hindsched.online.deadline.policies import is_for_one_zone, make_policy
+from hindsched.online.deadline.policies import BUILT_IN, is_for_one_zone, make_policy
 from hindsched.online.deadline.simulate import PolicyRun, simulate
 from hindsched.online.deadline.visible import Policy
+from hindsched.online.options import Engine
 
 __all__ = ["run_policy"]
 
@@ -47,5 +48,15 @@ def run_policy(
     made = make_policy(policy, chosen) if isinstance(policy, str) else policy
     if instance.num_zones > 1 and is_for_one_zone(made.name):
         raise InputError(f"{made.name} is for one zone, expected up_s or a policy of your own", place="policy")
+    if chosen.engine is not Engine.PLAIN and type(made) in BUILT_IN:
+        from hindsched.online.deadline.kernels.compiled_run import can_run, run_kernel  # noqa: PLC0415  # numba, only where it is wanted
+
+        if can_run(instance, made):
+            return run_kernel(instance, made, guard=chosen.guard, schedule=chosen.schedule)
+    if chosen.engine is Engine.KERNEL:
+        raise InputError(
+            f"the kernel runs the built-in policies on numbers of 62 bits, not {made.name!r} on this instance",
+            place="engine",
+        )
     run = simulate(instance, made, guard=chosen.guard)
     return run if chosen.schedule else replace(run, schedule=None)

@@ -1,0 +1,1 @@
+"""Compiled twins of the plain simulator and of the built-in policies of ``deadline``."""
