@@ -249,6 +249,8 @@ _MADE: Mapping[str, Callable[[], Policy]] = {
 }
 #: The classes of the built-in policies.
 BUILT_IN = (*_MADE.values(), Sliced)
+#: The schedulers of the toolkit, for one zone.
+OURS = ("renewal",)
 #: The published schedulers; ``sliced:S`` exists for every number of slices.
 POLICIES = (
     "on_demand",
@@ -269,7 +271,7 @@ def make_policy(text: str | Policy, options: RunOptions | None = None, **changes
     Parameters
     ----------
     text
-        One of `POLICIES`, or ``sliced:S``, or ``path/to/file.py:ClassName``, or the name of an installed entry point in
+        One of `POLICIES` or `OURS`, or ``sliced:S``, or ``path/to/file.py:ClassName``, or the name of an installed entry point in
         the group ``hindsched.policies``; or a policy of your own as an object, which is copied.
     options
         Options; the time-sliced policy uses ``bank``.
@@ -290,6 +292,10 @@ def make_policy(text: str | Policy, options: RunOptions | None = None, **changes
     if isinstance(text, str):
         if text in _MADE:
             return _MADE[text]()
+        if text in OURS:
+            from hindsched.online.deadline.renewal import Renewal  # noqa: PLC0415  # numba, only where it is wanted
+
+            return Renewal()
         sliced = _SLICED.fullmatch(text)
         if sliced:
             return Sliced(int(sliced[1]), chosen.bank)
@@ -306,4 +312,4 @@ def make_policy(text: str | Policy, options: RunOptions | None = None, **changes
 
 def is_for_one_zone(name: str) -> bool:
     """Return whether a name is that of a built-in policy for one zone."""
-    return name != UpS.name and (name in _MADE or bool(_SLICED.fullmatch(name)))
+    return name != UpS.name and (name in (*_MADE, *OURS) or bool(_SLICED.fullmatch(name)))
