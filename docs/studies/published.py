@@ -16,6 +16,7 @@ PAGE_WRITERS = {
     "bags": "docs.studies.bags.pages",
     "batches": "docs.studies.batches.pages",
     "grid": "docs.studies.grid.pages",
+    "deadline": "docs.studies.deadline.pages",
 }
 
 

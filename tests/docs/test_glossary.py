@@ -13,26 +13,26 @@ TERMS = re.findall(r"^- \*\*(.+?)\*\*(?: \((.+?)\))?: (.+)$", PAGE, re.MULTILINE
 
 #: Words of names that are plain English, terms of programming or textbooks, or names of tools.
 COMMON_WORDS = """
-agreement aim algorithm answer api application arguments array ascent assignment backends background base batsim bench
-bit bitsets block bootstrap box branching budget build building burst cache call candidate canvas capacities case cell
-charge checking child cli clock cluster code columns command communication compact compaction comparison compile
-compiled compiling complement composition compression computation compute confirmation constants context copying core
-count counter coupled criteria curves dask data deadlines decision delay delayed delimited dgs dict dmd domains drawn
-draws earliest ecdf ends engine entry error estimate evaluation event exact example exchange execution expansion
-experiment export facts failed failures fcfs feasibility feasible figure file findings flow formatting formulation from
-frozen futures gantt general generate generated given graph greedy grid group habits handover heaps heuristic hindsched
-history horizon hour html ilp import imported inf input instance interval job journal json known kth largest late
-leaderboard least ledger lengths level limit linear load loading log lost lower luck malformed markdown matching matrix
-meaning means measure memory metrics migrating milp mix model modes momentum name native needs never noisy notebook
-number objective observed offline one optimal options order others out outcome output pace packaged page paper
-parameters parsing partial participants path periodic picture pinned plan planner plots pool positions prdct predicting
-preparing presence price pricing print problem process progress pulp quantile queries question queue random read reader
-real reason rebuild recheck reconstruction record reduce refusals refutation relaxed repair replicating reply report
-reproduce reproduction reservation resource result robin root round rows running samples sampling save schedule
-scheduler score scratch section seen self sense sentinels sequence serving set setting setup shared shortest side
-simulate simulation simulator single size solutions solver source start statistics status stopwatch subproblem summary
-svg sweep table termination text theorem ticks ties time timed traffic transpose tree types unit user valid vectors
-verification verify versus violation visible walk warm week weighted weights window word work workspace
+agreement aim algorithm answer api application arguments array ascent assignment backends background bank base batsim
+bench bit bitsets block bootstrap box branching budget build building burst cache call candidate canvas capacities case
+cell charge cheapest checking child cli clock cluster code columns command communication compact compaction comparison
+compile compiled compiling complement composition compression computation compute confirmation constants context copying
+core count counter coupled criteria curves dask data deadlines decision delay delayed delimited dgs dict dmd domains
+drawn draws earliest ecdf ends engine entry error estimate evaluation event exact example exchange execution expansion
+experiment export facts failed failures fallback fcfs feasibility feasible figure file findings flow formatting
+formulation from frozen futures gantt general generate generated given graph greedy grid group habits handover heaps
+heuristic hindsched history horizon hour html ilp import imported inf input instance interval job journal json known kth
+largest late layer leaderboard least ledger lengths level limit linear load loading log lost lower luck malformed
+markdown market matching matrix meaning means measure memory metrics migrating milp mix model modes momentum name native
+needs never noisy notebook number objective observed offline one only optimal options order others out outcome output
+pace packaged page paper parameters parsing partial participants path periodic picture pinned plan planner plots pool
+positions prdct predicting preparing presence price pricing print problem process progress pulp quantile queries
+question queue random read reader real reason rebuild recheck reconstruction record reduce refusals refutation relaxed
+repair replicating reply report reproduce reproduction reservation resource result robin root round rows running samples
+sampling save schedule scheduler score scratch section seen self sense sentinels sequence serving set setting setup
+shared shortest side simulate simulation simulator single size solutions solver source start statistics status stopwatch
+subproblem summary svg sweep table termination text theorem ticks ties time timed traffic transpose tree types unit user
+valid vectors verification verify versus violation visible walk warm week weighted weights window word work workspace
 """
 
 

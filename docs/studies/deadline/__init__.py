@@ -1,0 +1,1 @@
+"""Studies of a job with a deadline, and the pages of results."""
