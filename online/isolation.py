@@ -24,6 +24,7 @@ import msgspec
 import hindsched
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import as_unicode, excerpt
+from hindsched.online.loading import split_file
 
 __all__ = ["PolicyProcess", "plain", "serve"]
 
@@ -79,9 +80,9 @@ class PolicyProcess:
     def __init__(self, family: str, policy: object, options: object, *, time_limit_s: float | None = None) -> None:
         if not isinstance(policy, str):
             raise InputError(f"the object {policy!r}, expected a name or path/to/file.py:ClassName", place="policy")
-        path, _, class_name = policy.rpartition(":")
-        self._given = path if path.endswith(".py") else ""  # the process works elsewhere, so it gets the absolute path
-        self._absolute = str(Path(path).absolute()) if self._given else ""
+        self._given = split_file(policy)[0]
+        # the process works elsewhere, so it gets the absolute path
+        self._absolute = str(Path(self._given).absolute()) if self._given else ""
         self._folder = tempfile.TemporaryDirectory(prefix="hindsched-", ignore_cleanup_errors=True)
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-u", str(Path(__file__).with_name("policy_process.py"))],
@@ -98,7 +99,7 @@ class PolicyProcess:
             self._timer.daemon = True
             self._timer.start()
         self.name = policy
-        text = f"{self._absolute}:{class_name}" if self._given else policy
+        text = self._absolute + policy.removeprefix(self._given) if self._given else policy
         try:
             name = self._exchange(pickle.dumps(_module_path()), (family, text, options), f"policy {policy}")
             if not (isinstance(name, str) and name and name.isprintable()):

@@ -26,9 +26,11 @@ __all__ = [
     "expect_family",
     "load_entry_point",
     "load_file",
+    "load_module",
     "load_policy",
     "policies_by_name",
     "source_files",
+    "split_file",
     "stdout_to_stderr",
 ]
 
@@ -78,9 +80,8 @@ def load_policy(
     """
     if isinstance(policy, str):
         place = f"policy {policy}"
-        path, colon, class_name = policy.rpartition(":")
-        is_file = colon and path.endswith(".py")
-        made = load_file(path, class_name, offered) if is_file else load_entry_point(GROUP, policy, offered)
+        path, class_name = split_file(policy)
+        made = load_file(path, class_name, offered) if class_name else load_entry_point(GROUP, policy, offered)
         if made is None:
             raise InputError(f"{excerpt(policy)}{_expected(policy, family, built_in)}", place="policy")
         expect_family(made, family, policy)
@@ -117,14 +118,27 @@ def _expected(name: str, family: str, built_in: Sequence[str]) -> str:
     return f", expected one of {known}"
 
 
-@stdout_to_stderr()
+def split_file(policy: str) -> tuple[str, str]:
+    """Return the Python file and the class that the text of a policy names; empty where it names none.
+
+    Examples
+    --------
+    >>> split_file("mine.py:Mine"), split_file("mine.py"), split_file("greedy")
+    (('mine.py', 'Mine'), ('mine.py', ''), ('', ''))
+    """
+    if policy.endswith(".py"):
+        return policy, ""
+    path, _, class_name = policy.rpartition(":")
+    return (path, class_name) if path.endswith(".py") else ("", "")
+
+
 def load_file(path: str, class_name: str, options: Mapping[str, object]) -> object:
     """Return an object of a class in a Python file.
 
     Parameters
     ----------
     path
-        The file. Every call executes it again; it may import modules of its folder.
+        The file; see `load_module`.
     class_name
         The class (or function) to call.
     options
@@ -134,6 +148,22 @@ def load_file(path: str, class_name: str, options: Mapping[str, object]) -> obje
     ------
     InputError
         Naming the file and the fault: no such file or class, an error on import or in the constructor.
+    """
+    module = load_module(path)
+    if not hasattr(module, class_name):
+        raise InputError(f"no class {class_name!r} in it", file=path)
+    with stdout_to_stderr():
+        return _make(getattr(module, class_name), options, f"{path}:{class_name}")
+
+
+@stdout_to_stderr()
+def load_module(path: str) -> ModuleType:
+    """Return the module of a Python file. Every call executes it again; it may import modules of its folder.
+
+    Raises
+    ------
+    InputError
+        Naming the file and the fault: no such file, or an error on import.
     """
     file = Path(path)
     if not file.is_file():
@@ -149,9 +179,7 @@ def load_file(path: str, class_name: str, options: Mapping[str, object]) -> obje
     except (Exception, SystemExit) as error:  # the file may raise anything
         del sys.modules[name]
         raise InputError(f"cannot be imported: {_in_one_line(error)}", file=path) from error
-    if not hasattr(module, class_name):
-        raise InputError(f"no class {class_name!r} in it", file=path)
-    return _make(getattr(module, class_name), options, f"{path}:{class_name}")
+    return module
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from hindsched.bench.shared_types import Policy, Problem, Row
 from hindsched.instances.errors import InputError, SelfCheckError, printable
 from hindsched.instances.text_files import as_unicode, read_bytes
 from hindsched.offline.results import Number, Result, Status
-from hindsched.online.loading import source_files, stdout_to_stderr
+from hindsched.online.loading import source_files, split_file, stdout_to_stderr
 
 __all__ = [
     "answered",
@@ -88,8 +88,8 @@ def policy_job(source: Source, policy: Policy, options: Options) -> Job:
 
 def files_of_policy(policy: Policy) -> dict[str, bytes]:
     """Return the content of the file of a user's policy, and of modules next to it that it imports."""
-    path = policy.rpartition(":")[0] if isinstance(policy, str) else ""
-    return {str(file): read_bytes(file) for file in source_files(path)} if path.endswith(".py") else {}
+    path = split_file(policy)[0] if isinstance(policy, str) else ""
+    return {str(file): read_bytes(file) for file in source_files(path)} if path else {}
 
 
 def _files_of_option(value: object) -> list[bytes]:
@@ -105,10 +105,10 @@ def _local_policy(policy: Policy, files: Mapping[str, bytes]) -> Policy:
     """Return a policy whose files exist here: missing or different files are written to a private folder."""
     if not files or all(Path(name).is_file() and Path(name).read_bytes() == text for name, text in files.items()):
         return policy
-    path, _, class_name = policy.rpartition(":")
+    path = split_file(policy)[0]
     folder = Path(path).parent
     root = _private_folder(tuple(sorted((str(Path(name).relative_to(folder)), text) for name, text in files.items())))
-    return f"{root / Path(path).name}:{class_name}"
+    return str(root / Path(path).name) + policy.removeprefix(path)
 
 
 @cache

@@ -11,10 +11,13 @@ from hindsched.bench.deadline.sources import from_point, sources
 from hindsched.bench.family import Family
 from hindsched.bench.run_records import Options, RunRecord
 from hindsched.bench.shared_types import Given, Policy, Row
-from hindsched.instances.deadline import HOUR_S, UNITS_PER_DOLLAR, Instance, Schedule
-from hindsched.online.deadline import make_policy, run_policy
+from hindsched.instances.deadline import HOUR_S, UNITS_PER_DOLLAR, Instance, Schedule, check
+from hindsched.instances.errors import SelfCheckError
+from hindsched.online.deadline import POLICIES, RunOptions, make_policy, run_policy
+from hindsched.online.deadline.isolated import IsolatedPolicy
 from hindsched.online.deadline.options import Bank, RunGuard
 from hindsched.online.deadline.policies import is_for_one_zone
+from hindsched.online.deadline.strategy_files import is_strategy_file
 
 if TYPE_CHECKING:
     from hindsched.bench.campaign.sources import Source
@@ -58,6 +61,10 @@ class _Deadline(Family[Instance, Schedule]):
         )
         return f"{instance.num_zones} zone{'' if instance.num_zones == 1 else 's'}, {hours}"
 
+    def make_isolated(self, text: Policy, options: Options) -> Policy:
+        with IsolatedPolicy(text, RunOptions(**self.run_values(options))) as made:
+            return made
+
     def refuses(self, source: Any, policy: str, options: Options) -> str | None:
         zones = source.num_zones if isinstance(source, Instance) else getattr(source, "zones", 1)
         return f"it is for one zone, and there are {zones}" if zones > 1 and is_for_one_zone(policy) else None
@@ -69,9 +76,12 @@ class _Deadline(Family[Instance, Schedule]):
         return self._run(instance, policy, options, engine="plain")
 
     def _run(self, instance: Instance, policy: Policy, options: Options, *, engine: str = "auto") -> RunRecord:
-        values = self.run_values(options)
-        made = make_policy(policy, bank=values["bank"])
-        run = run_policy(instance, made, guard=values["guard"], engine=engine)
+        chosen = RunOptions(**self.run_values(options), engine=engine)
+        if options.isolated and policy not in POLICIES and not is_strategy_file(policy):
+            with IsolatedPolicy(policy, chosen) as isolated:
+                run = run_policy(instance, isolated, chosen)
+        else:
+            run = run_policy(instance, make_policy(policy, chosen), chosen)
         hours = None if run.finish is None else run.finish * instance.slot_s / HOUR_S
         facts: Row = {
             "finish": run.finish,
@@ -87,6 +97,15 @@ class _Deadline(Family[Instance, Schedule]):
         }
         value = None if run.finish is None else run.cost
         return RunRecord(run.policy, value, None, run.schedule, facts)
+
+    def replay(self, instance: Instance, record: RunRecord, who: str) -> Row:
+        """Let the checker judge the schedule of a run, and compare finish and bill, also of a run that is late."""
+        verdict = check(instance, record.schedule)
+        reported = record.facts["finish"], record.facts["paid"]
+        if not verdict.is_valid or (verdict.outcome.finish, verdict.outcome.cost) != reported:
+            message = f"{who}: reports finish {reported[0]} and cost {reported[1]}, the checker finds: {verdict}"
+            raise SelfCheckError(message)
+        return {"check": "valid"}
 
     def from_point(self, point: Given) -> Instance:
         return from_point(point)

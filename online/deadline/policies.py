@@ -8,6 +8,7 @@ from typing import Any
 
 from hindsched.instances.deadline.schedule import Kind, Placement
 from hindsched.online.deadline.options import Bank, RunOptions
+from hindsched.online.deadline.strategy_files import StrategyFile, is_strategy_file
 from hindsched.online.deadline.visible import Policy, Visible
 from hindsched.online.loading import load_policy
 
@@ -271,8 +272,9 @@ def make_policy(text: str | Policy, options: RunOptions | None = None, **changes
     Parameters
     ----------
     text
-        One of `POLICIES` or `OURS`, or ``sliced:S``, or ``path/to/file.py:ClassName``, or the name of an installed entry point in
-        the group ``hindsched.policies``; or a policy of your own as an object, which is copied.
+        One of `POLICIES` or `OURS`, or ``sliced:S``, or ``path/to/file.py:ClassName``, or the name of an installed
+        entry point in the group ``hindsched.policies``; or a strategy file of the public simulator,
+        ``path/to/file.py``; or a policy of your own as an object, which is copied.
     options
         Options; the time-sliced policy uses ``bank``.
     **changes
@@ -299,6 +301,8 @@ def make_policy(text: str | Policy, options: RunOptions | None = None, **changes
         sliced = _SLICED.fullmatch(text)
         if sliced:
             return Sliced(int(sliced[1]), chosen.bank)
+        if is_strategy_file(text):
+            return StrategyFile(text)
     made: Policy = load_policy(
         text,
         dict(chosen.own),

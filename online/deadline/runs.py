@@ -10,6 +10,7 @@ from hindsched.instances.errors import InputError
 from hindsched.online.deadline.options import RunOptions
 from hindsched.online.deadline.policies import BUILT_IN, is_for_one_zone, make_policy
 from hindsched.online.deadline.simulate import PolicyRun, simulate
+from hindsched.online.deadline.strategy_files import TIME_LIMIT_S, StrategyFile
 from hindsched.online.deadline.visible import Policy
 from hindsched.online.options import Engine
 
@@ -46,7 +47,7 @@ def run_policy(
     """
     chosen = (options or RunOptions()).changed(**changes)
     made = make_policy(policy, chosen) if isinstance(policy, str) else policy
-    if instance.num_zones > 1 and is_for_one_zone(made.name):
+    if instance.num_zones > 1 and (isinstance(made, StrategyFile) or is_for_one_zone(made.name)):
         raise InputError(f"{made.name} is for one zone, expected up_s or a policy of your own", place="policy")
     if chosen.engine is not Engine.PLAIN and type(made) in BUILT_IN:
         from hindsched.online.deadline.kernels.compiled_run import can_run, run_kernel  # noqa: PLC0415  # numba, only where it is wanted
@@ -58,5 +59,11 @@ def run_policy(
             f"the kernel runs the built-in policies on numbers of 62 bits, not {made.name!r} on this instance",
             place="engine",
         )
-    run = simulate(instance, made, guard=chosen.guard)
+    if isinstance(made, StrategyFile):
+        from hindsched.online.deadline.isolated import IsolatedPolicy  # noqa: PLC0415  # it imports the policies
+
+        with IsolatedPolicy(made.text, chosen, time_limit_s=TIME_LIMIT_S) as isolated:
+            run = simulate(instance, isolated, guard=chosen.guard)
+    else:
+        run = simulate(instance, made, guard=chosen.guard)
     return run if chosen.schedule else replace(run, schedule=None)

@@ -19,7 +19,7 @@ cell charge cheapest checking child cli clock cluster code columns command commu
 compile compiled compiling complement composition compression computation compute confirmation constants context copying
 core count counter coupled criteria curves dask data deadlines decision delay delayed delimited dgs dict dmd domains
 drawn draws earliest ecdf ends engine entry error estimate evaluation event exact example exchange execution expansion
-experiment export facts failed failures fallback fcfs feasibility feasible figure file findings flow formatting
+expected experiment export facts failed failures fallback fcfs feasibility feasible figure file findings flow formatting
 formulation from frozen futures gantt general generate generated given graph greedy grid group habits handover heaps
 heuristic hindsched history horizon hour html ilp import imported inf input instance interval job journal json known kth
 largest late layer leaderboard least ledger lengths level limit linear load loading log lost lower luck malformed
