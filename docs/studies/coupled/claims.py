@@ -15,6 +15,7 @@ from hindsched.bench.coupled.paper_tables import TABLES, printed_tables
 from hindsched.bench.coupled.versus import diff_by_wmin
 from hindsched.bench.report.formatting import MINUS, count
 from hindsched.bench.results.read import read_results
+from hindsched.online.coupled import POLICIES
 from hindsched.online.coupled.renewal_sums import modes, sums_closed
 
 if TYPE_CHECKING:
@@ -245,11 +246,12 @@ def _order_of_builders(tables: Mapping[str, Makespans]) -> Claim:
 
 def _of_failures(tables: Mapping[str, Makespans]) -> list[Claim]:
     wide = _joined(tables)
-    fails = ~np.isfinite(wide)
+    fails = wide == np.inf
     of_ie = fails["IE"]
-    finishes = {policy: int((of_ie & ~fails[policy]).sum()) for policy in wide if policy not in (*_BUILDERS, "RANDOM")}
+    proactive = [policy for policy in POLICIES if "-" in policy]
+    finishes = {policy: int((of_ie & ~fails[policy]).sum()) for policy in proactive}
     most = max(finishes, key=lambda policy: finishes[policy])
-    by_table = {table: {p: int(mine.metrics[p]["fails"]) for p in wide} for table, mine in tables.items()}
+    by_table = {table: {p: int(mine.metrics[p]["fails"]) for p in POLICIES} for table, mine in tables.items()}
     fewer = {table: sorted(p for p, n in found.items() if n < found["IE"]) for table, found in by_table.items()}
     pair = {table: (found["Y-IE"], found["P-IE"]) for table, found in by_table.items()}
     diverging = {f"{c}-{b}": int((fails[f"{c}-{b}"] & ~fails[b]).sum()) for c in _SWITCHES for b in _BUILDERS}
@@ -316,9 +318,9 @@ def _of_pairs(tables: Tables) -> list[Claim]:
         wide = _joined(tables[reading])
         of_reading = []
         for builder in _BUILDERS:
-            mine, other = wide[f"Y-{builder}"], wide[f"P-{builder}"]
-            both = np.isfinite(mine) & np.isfinite(other)
-            of_reading.append(float((mine[both] == other[both]).mean()))
+            one, other = wide[f"Y-{builder}"], wide[f"P-{builder}"]
+            both = (one < np.inf) & (other < np.inf)
+            of_reading.append(float((one[both] == other[both]).mean()))
         shares += of_reading
         listed = ", ".join(f"{b} {s:.0%}" for b, s in zip(_BUILDERS, of_reading, strict=True))
         parts.append(f"`{reading}`: {listed}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -87,7 +88,7 @@ class Makespans:
     @cached_property
     def _of_scenarios(self) -> dict[str, dict[str, Numbers]]:
         """Return the sums of each scenario that the metrics consist of, by heuristic."""
-        scenario = self.wide.groupby(_SCENARIO, sort=True).ngroup().to_numpy()
+        scenario = np.asarray(self.wide.groupby(_SCENARIO, sort=True).ngroup(), dtype=np.intp)
         base = self.wide["IE"].to_numpy()
         found = {}
         for policy in POLICIES:
@@ -110,7 +111,7 @@ def _sums(values: npt.NDArray[np.generic], groups: npt.NDArray[np.intp]) -> Numb
     return np.bincount(groups, weights=values.astype(float)).astype(np.float64)
 
 
-def printed_numbers(tables: dict[str, Makespans]) -> list[PrintedNumber]:
+def printed_numbers(tables: Mapping[str, Makespans]) -> list[PrintedNumber]:
     """Return every number of the printed tables beside the number here, with its interval.
 
     A number that no resample changes, such as no failures at all, has no interval.
