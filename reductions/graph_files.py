@@ -1,7 +1,7 @@
 """Files of bipartite graphs: edge lists (``.edgelist``) and biadjacency matrices (``.txt``).
 
-An edge list is read in blocks of lines. A block of plain lines, two ASCII names separated by one blank, is split as a
-whole. All others are read line by line, and so is a block with a mistake, which names the line.
+An edge list is read in blocks of lines. A block of plain lines, two ASCII names separated by one blank or tab, is
+split as a whole. All others are read line by line, and so is a block with a mistake, which names the line.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ class _EdgeList:
 def _plain_names(block: str) -> list[str] | None:
     """Return the names in a block of plain lines, two for each line; None for a block with any other line."""
     if "{" in block:
-        block = block.replace(" {}\n", "\n")  # as networkx writes edges without attributes
+        block = block.replace(" {}\n", "\n").replace("\t{}\n", "\n")  # as networkx writes edges without attributes
     if not block.isascii() or any(letter in block for letter in "#{\x7f"):
         return None
     if not block.endswith("\n"):
@@ -192,7 +192,7 @@ def _plain_names(block: str) -> list[str] | None:
     is_plain = (
         len(ends) % 2 == 0
         and (np.diff(ends, prepend=-1) > 1).all()
-        and (letters[ends[::2]] == ord(" ")).all()
+        and np.isin(letters[ends[::2]], (ord(" "), ord("\t"))).all()
         and (letters[ends[1::2]] == ord("\n")).all()
     )
     return block.split() if is_plain else None

@@ -154,6 +154,7 @@ def plain_read(text: str) -> nx.Graph | str:  # type: ignore[type-arg]
 FORMS = [
     ["{} {}"],
     ["{} {} {{}}"],
+    ["{}\t{}", "{}\t{}\t{{}}"],
     ["{} {}", "  {}   {} # both", "{} {} {{'weight': 3}}", "é{} {}", "#", ""],
 ]
 
