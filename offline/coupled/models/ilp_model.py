@@ -196,7 +196,7 @@ class SlotProgram:
                 must[t].append(level[length, e])
         for t, chosen in must.items():  # (7)
             self._at_most([(comp.get(t), -1), *((it, 1) for it in chosen)], 0)
-        if i:
+        if window.latest_before:
             self._add_prefetching(i)
         if watch.is_over():
             raise OutOfTimeError

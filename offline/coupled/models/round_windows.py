@@ -22,7 +22,7 @@ from hindsched.offline.coupled.plans import IterationPlan, emit, end_of
 from hindsched.offline.limits import Limits, Stopwatch
 from hindsched.offline.results import Status
 
-__all__ = ["SlotRounds", "Window", "windows_to_write", "windows_with_pairs", "windows_within"]
+__all__ = ["OneSlotWindows", "SlotRounds", "Window", "windows_to_write", "windows_with_pairs", "windows_within"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,3 +189,21 @@ class SlotRounds(ABC):
     @abstractmethod
     def solve_windows(self, problem: WindowProblem[Window], watch: Stopwatch) -> WindowAnswer[IterationPlan]:
         """Solve the model within the windows."""
+
+
+class OneSlotWindows:
+    """Windows that assume only that each iteration takes a slot; a base class to name before `SlotRounds`."""
+
+    slots: int
+
+    def earliest_ends(self, count: int | None, proven: Sequence[int]) -> list[int]:
+        """Return consecutive slots."""
+        first = proven[-1] + 1 if proven else 0
+        last = self.slots if count is None else min(self.slots, first + count - len(proven))
+        return [*proven, *range(first, last)]
+
+    def windows(self, earliest: Sequence[int], horizon: int) -> list[Window] | None:
+        """Return windows that leave one slot to each iteration."""
+        count = len(earliest)
+        windows = [Window(i, horizon - count + i) for i in range(count)]
+        return windows if horizon >= count else None
