@@ -52,7 +52,7 @@ class Published:
     Examples
     --------
     >>> sorted(Published().writers())[-4:]
-    ['tail_stdv', 'unexplained', 'versus', 'within']
+    ['trial_stdv', 'unexplained', 'versus', 'within']
     >>> Published().instances("impossible"), Published().longer("count")
     ('200', '1,038')
     """
