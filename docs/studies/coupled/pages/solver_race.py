@@ -45,8 +45,8 @@ class SolverRacePage:
         return f"{min(ratios):.0f} to {max(ratios):.0f}"
 
     def total(self, name: str, column: str, *solvers: str) -> str:
-        """Return the sum of a column, such as ``faster`` or ``proven``, over all K and some solvers."""
-        rows = [row for row in _rows(name) if row["solver"] in solvers]
+        """Return the sum of a column, such as ``faster`` or ``proven``, over all K and some solvers; none: over all."""
+        rows = [row for row in _rows(name) if not solvers or row["solver"] in solvers]
         if not rows or column not in rows[0]:
             raise InputError(f"{column} of {' '.join(solvers)!r}, expected a column and solvers of {name}.csv")
         return str(sum(int(row[column]) for row in rows))
