@@ -14,6 +14,8 @@ __all__ = ["STUDIES", "studies"]
 STUDIES = {
     "bags-speed": "docs.studies.commands.bags_speed:bags_speed",
     "batches-arrivals": "docs.studies.commands.batches_arrivals:batches_arrivals",
+    "batches-copies": "docs.studies.commands.batches_copies:batches_copies",
+    "batches-crowd": "docs.studies.commands.batches_crowd:batches_crowd",
     "batches-policies": "docs.studies.commands.batches_policies:batches_policies",
     "batches-readings": "docs.studies.commands.batches_readings:batches_readings",
     "batches-scale": "docs.studies.commands.batches_scale:batches_scale",
