@@ -23,8 +23,6 @@ __all__ = ["run_policy"]
 
 #: Limits of the kernels, for the size of tables: tasks, and tasks times workers.
 _MOST_TASKS, _MOST_CHOICES = 10_000, 10_000_000
-#: Limit of the kernels of the look-ahead policies: one bit per worker.
-_MOST_WORKERS = 64
 #: Number of slots that the plain simulator runs faster than machine code loads.
 _FEW_SLOTS = 2_000
 
@@ -50,7 +48,7 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
 
     Notes
     -----
-    States are drawn during the run. With the engine ``auto``, machine code runs the built-in heuristics with at most
+    States are drawn during the run. With the engine ``auto``, machine code runs the built-in policies with at most
     10,000 tasks, and fewer on more than 1,000 workers; short runs use it only if it is loaded already. It is compiled
     at the first call after installation. A slot on 20 workers costs tens of nanoseconds for passive heuristics, and 100
     to 200 for proactive ones.
@@ -74,8 +72,6 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
     made = make_policy(policy, chosen)
     p, tasks = instance.num_workers, instance.tasks
     can_compile = is_built_in and tasks <= _MOST_TASKS and p * tasks <= _MOST_CHOICES
-    if policy in OURS:
-        can_compile = can_compile and p <= _MOST_WORKERS
     if engine is Engine.KERNEL and not can_compile:
         name = policy if isinstance(policy, str) else made.name
         raise InputError(
