@@ -92,43 +92,50 @@ def multiply_three(a: Reals, b: Reals, c: Reals, stop: int, into: Reals) -> None
 
 
 @kernel
-def fill_reach(tables: AttemptTables, who: Ints, need: Ints, num: int) -> None:
-    """Fill the tables of g of the first ``num`` members of ``who`` that need anything."""
-    places, used, slots = tables.reach_places, tables.num_lines, tables.stay.shape[2]
-    missing = 0
+def fill_reach(tables: AttemptTables, who: Ints, state: Ints, need: Ints, num: int) -> None:
+    """Fill the tables of g of the first ``num`` members of ``who`` as far as they need anything."""
+    places, filled, used = tables.reach_places, tables.reach_filled, tables.num_lines
+    missing = short = 0
     for k in range(num):
-        missing += int(need[k] > 0 and places[who[k]] < 0)
-    if missing == 0:
+        missing += int(need[k] > 0 and places[who[k], state[k]] < 0)
+        short += int(need[k] > filled[who[k], state[k]])
+    if short == 0:
         return
     needs = tables.powers.shape[1]
-    if used[0] + 2 * needs * missing > tables.reach.shape[0]:
+    if used[0] + needs * missing > tables.reach.shape[0]:
         places[:] = -1
-        used[0] = 2 * places.size
+        filled[:] = 0
+        used[0] = places.size
     for k in range(num):
-        q = who[k]
-        if need[k] == 0 or places[q] >= 0:
-            continue
-        places[q] = used[0]
-        used[0] += 2 * needs
-        uu, ur, ru, rr = tables.kept[q, 0, 0], tables.kept[q, 0, 1], tables.kept[q, 1, 0], tables.kept[q, 1, 1]
-        for state in range(2):
-            before = tables.reach[2 * q + state]
-            for n in range(1, needs):
-                line = tables.reach[places[q] + state * needs + n]
-                g = 0.0
-                r = 0.0
-                for t in range(slots):
-                    line[t] = g
-                    g, r = before[t] * uu + r * ru, before[t] * ur + r * rr
-                before = line
+        q, s = who[k], state[k]
+        if need[k] > filled[q, s]:
+            if places[q, s] < 0:
+                places[q, s] = used[0]
+                used[0] += needs
+            _extend_table(tables, q, s, need[k])
+
+
+@kernel
+def _extend_table(tables: AttemptTables, q: int, state: int, need: int) -> None:
+    """Fill a table of g up to ``need``."""
+    uu, ur, ru, rr = tables.kept[q, 0, 0], tables.kept[q, 0, 1], tables.kept[q, 1, 0], tables.kept[q, 1, 1]
+    for n in range(tables.reach_filled[q, state] + 1, need + 1):
+        before = tables.reach[line_of(tables, q, state, n - 1)]
+        line = tables.reach[line_of(tables, q, state, n)]
+        g = 0.0
+        r = 0.0
+        for t in range(line.size):
+            line[t] = g
+            g, r = before[t] * uu + r * ru, before[t] * ur + r * rr
+    tables.reach_filled[q, state] = need
 
 
 @kernel(forceinline=True)
 def line_of(tables: AttemptTables, q: int, state: int, need: int) -> int:
-    """Return the line of g(s, n, t) of a worker in ``tables.reach``; its table must be filled if it needs anything."""
+    """Return the line of g(s, n, t) of a worker in ``tables.reach``; its table must be filled so far."""
     if need == 0:
         return 2 * q + state
-    return tables.reach_places[q] + state * tables.powers.shape[1] + need
+    return tables.reach_places[q, state] + need
 
 
 @kernel
@@ -146,7 +153,7 @@ def reach_of(tables: AttemptTables, scratch: Scratch, state: Ints, need: Ints, n
         longest = max(longest, need[k])
     stop = stop_of(longest, decay, tables.stay.shape[2])
     if longest > 0:
-        fill_reach(tables, who, need, num)
+        fill_reach(tables, who, state, need, num)
     product = reach[line_of(tables, q, state[0], need[0])]
     k = 1
     while num - k > 2:

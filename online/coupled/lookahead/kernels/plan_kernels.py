@@ -170,10 +170,11 @@ def build(context: PlannerContext, run_state: RunState, value: float) -> bool:
 def _line(context: PlannerContext, q: int, need: int) -> int:
     """Return the line of g(s, n, t) of a worker in its present state, with its table filled."""
     tables, scratch = context.tables, context.scratch
-    if need > 0 and tables.reach_places[q] < 0:
-        scratch.who[0], scratch.need[0] = q, need
-        fill_reach(tables, scratch.who, scratch.need, 1)
-    return line_of(tables, q, scratch.eligible[q], need)
+    state = scratch.eligible[q]
+    if need > tables.reach_filled[q, state]:
+        scratch.who[0], scratch.state[0], scratch.need[0] = q, state, need
+        fill_reach(tables, scratch.who, scratch.state, scratch.need, 1)
+    return line_of(tables, q, state, need)
 
 
 @kernel
@@ -186,7 +187,7 @@ def _multiply_all(context: PlannerContext, run_state: RunState, num: int, end: i
         who[k], state[k] = q, scratch.eligible[q]
         lacking = application.t_prog - run_state.program[q]
         need[k] = lacking + max(0, scratch.built[q] * application.t_data - run_state.data[q])
-    fill_reach(tables, who, need, num)
+    fill_reach(tables, who, state, need, num)
     reach = tables.reach
     product = reach[line_of(tables, who[0], state[0], need[0])]
     k = 1

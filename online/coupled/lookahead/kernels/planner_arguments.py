@@ -61,7 +61,8 @@ class AttemptTables(NamedTuple):
     time_to_down: Reals  # (p, 2)
     powers: Reals  # (p, N + 1): p_plus ** n
     reach: Reals  # (lines, H): g(s, 0, t) of all workers, then tables of g(s, n, t) of some of them
-    reach_places: Ints  # (p,): the first line of a worker's table, -1 for none
+    reach_places: Ints  # (p, 2): the first line of the table of a worker and state, -1 for none
+    reach_filled: Ints  # (p, 2): the largest n for which it is filled
     num_lines: Ints  # (1,): the number of lines that are filled
     labels: Words  # (p, 2, 2): two random numbers for each worker and state
     sets: Words  # (lines, 8)
