@@ -214,9 +214,7 @@ def test_few_tables_and_rows_give_the_same_run(name: str, monkeypatch: pytest.Mo
         attempts.attempt_model.cache_clear()
         planner_arrays.cache_clear()
         settings = Settings(50.0, PLANNERS[name].exchanges)
-        runs.append(
-            compiled_planner.run_kernel(instance, PLANNERS[name], settings, limit=900, schedule_slots=900)
-        )
+        runs.append(compiled_planner.run_kernel(instance, PLANNERS[name], settings, limit=900, schedule_slots=900))
         kept = attempt_model(Problem.of(instance)).most_reach_tables
         assert kept == (12 if sets > 2 else 5)
     attempts.attempt_model.cache_clear()

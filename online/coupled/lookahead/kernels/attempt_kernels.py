@@ -135,7 +135,7 @@ def line_of(tables: AttemptTables, q: int, state: int, need: int) -> int:
     """Return the line of g(s, n, t) of a worker in ``tables.reach``; its table must be filled so far."""
     if need == 0:
         return 2 * q + state
-    return tables.reach_places[q, state] + need
+    return int(tables.reach_places[q, state] + need)
 
 
 @kernel
@@ -290,7 +290,7 @@ def _fill_row(tables: AttemptTables, scratch: Scratch, row: int, num: int) -> No
 @kernel(forceinline=True)
 def total_with_rest(a: Reals, b: Reals, stop: int, rest: float) -> float:
     """Return the sum of the first products, and ``rest`` times the last of them."""
-    return total_of_two(a, b, stop) + a[stop - 1] * b[stop - 1] * rest
+    return float(total_of_two(a, b, stop) + a[stop - 1] * b[stop - 1] * rest)
 
 
 @kernel
