@@ -161,11 +161,13 @@ def free_finish(arrays: SearchArrays, prefetch: Prefetch, t: int, horizon: int) 
 @kernel
 def compose(arrays: SearchArrays, prefetch: Prefetch, t: int, k: int, horizon: int) -> int:
     """Return F composed k times, at t; or `NEVER`, `SLOTS_UNKNOWN`, `EFFORT_LIMIT_MET`."""
+    finish, known = prefetch.finish, min(horizon, arrays.table.length)
     for _ in range(k):
-        t = free_finish(arrays, prefetch, t, horizon)
+        following = finish[t] if t < known else 0  # a call for each iteration would take most of the time
+        t = following if following != 0 else free_finish(arrays, prefetch, t, horizon)
         if t < 0 or t >= NEVER:
-            return t
-    return t
+            return int(t)
+    return int(t)
 
 
 @kernel
