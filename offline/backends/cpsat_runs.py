@@ -8,7 +8,7 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from hindsched.offline.backends.stoppable_runs import run_stoppably
+from hindsched.offline.backends.timed_runs import run_stoppably
 from hindsched.offline.limits import Limit, Limits, Stopwatch
 
 __all__ = ["limit_met", "make_solver", "solve_interruptibly"]

@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from hindsched.instances.errors import InputError
-from hindsched.offline.backends.stoppable_runs import run_stoppably
+from hindsched.offline.backends.timed_runs import run_stoppably
 from hindsched.offline.limits import Limit, Limits, Stopwatch
 
 if TYPE_CHECKING:

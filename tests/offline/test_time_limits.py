@@ -17,7 +17,7 @@ from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import paper
 from hindsched.offline import Status
 from hindsched.offline.backends import cpsat_runs, pulp_runs
-from hindsched.offline.backends.stoppable_runs import run_stoppably
+from hindsched.offline.backends.timed_runs import run_stoppably
 from hindsched.offline.bags import chains_cpsat, ticks_ilp
 from hindsched.offline.coupled import Objective
 from hindsched.offline.coupled.bounds.free_prefetch import FreePrefetch
@@ -122,7 +122,7 @@ def test_a_branch_node_without_time_for_its_model_stays_open() -> None:
     tables = SlotTables(instance, instance.slots)
     table = Workspace(instance, Limits(), first_block=instance.slots).table
     node = NodeProblem(np.array([0, 2, 4]), np.array([0, 7, 7]))
-    answers = {looks: solve_node(tables, table, node, Script(looks)).is_possible for looks in (0, 1, 5, np.inf)}
+    answers = {looks: solve_node(tables, table, node, watch=Script(looks)).is_possible for looks in (0, 1, 5, np.inf)}
     assert answers == {0: None, 1: None, 5: None, np.inf: True}
 
 

@@ -53,8 +53,7 @@ class Limits:
     stand_by
         Whether workers may stand by.
     is_processor
-        Whether limit and time are processor time of all threads, not wall-clock time. Libraries that are given a limit
-        of their own still use wall-clock time.
+        Whether limit and time are processor time of all threads, not wall-clock time.
     threads
         Numbers of threads, in turn.
     """

@@ -92,7 +92,7 @@ class _Iteration(NamedTuple):
 
 
 def solve_node(
-    tables: SlotTables, states: Table, node: NodeProblem, watch: Stopwatch | None = None, *, time: float = math.inf
+    tables: SlotTables, states: Table, node: NodeProblem, *, watch: Stopwatch | None = None, time: float = math.inf
 ) -> NodeAnswer:
     """Find a schedule of a branch node, or prove that it has none.
 

@@ -252,7 +252,7 @@ class PricedLabelBound:
         period = tables.facts.period
         used, unused = ([int(period[t, q]) for q, t in periods] for periods in (node.used, node.unused))
         problem = node_cpsat.NodeProblem(search.early, search.late, used, unused, search.domains(period), self._is_own)
-        answer = node_cpsat.solve_node(tables, workspace.table, problem, workspace.watch, time=time)
+        answer = node_cpsat.solve_node(tables, workspace.table, problem, watch=workspace.watch, time=time)
         if answer.plan is not None:
             last = end_of(workspace.instance, answer.plan[-1])
             assert last is not None
