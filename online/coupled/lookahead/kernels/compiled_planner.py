@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -70,9 +71,9 @@ class PlannerArrays:
             "able_set": (words,), "reclaimed_set": (words,), "base": (p + 1,), "guess": (tasks,), "reach": (length,),
             "other": (length,), "products": (4, length), "cost": (1,),
         }  # fmt: skip
-        types = dict.fromkeys(("able_set", "reclaimed_set"), np.uint64)
+        types: dict[str, type] = dict.fromkeys(("able_set", "reclaimed_set"), np.uint64)
         types |= dict.fromkeys(("joins", "reach", "other", "products", "cost"), np.float64)
-        made = [np.zeros(shapes.get(name, (p,)), dtype=types.get(name, np.int64)) for name in fields]
+        made: list[Any] = [np.zeros(shapes.get(name, (p,)), dtype=types.get(name, np.int64)) for name in fields]
         scratch = planner_arguments.Scratch(*made)
         return scratch._replace(fastest=np.argsort(self.problem.w, kind="stable"))
 
