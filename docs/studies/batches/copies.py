@@ -13,16 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from hindsched import instances
+from docs.studies.batches.readings import checked_run
 from hindsched.bench.batches.experiment import DAYS, TIMES
 from hindsched.bench.campaign.engine import Job, run_jobs
 from hindsched.bench.campaign.jobs import job_key
 from hindsched.bench.campaign.journal import Journal
-from hindsched.instances.batches import Instance, VolunteerParameters, Volunteers
+from hindsched.instances.batches import Instance, Volunteers
 from hindsched.instances.batches.generate import paper
 from hindsched.instances.batches.volunteers import DAY, WEEK
-from hindsched.instances.errors import SelfCheckError
-from hindsched.online.batches import Options, Simulation, run_policy
+from hindsched.online.batches import Options
 
 __all__ = ["ALL_BATCHES", "BINS", "COLUMNS", "DAMPINGS", "Size", "measure"]
 
@@ -38,7 +37,6 @@ ALL_BATCHES = 256
 BINS = (0.99, 0.95, 0.9)
 _HISTORY_WEEKS = 10
 COLUMNS = (
-    "crowd",
     "seed",
     "day",
     "deadline_s",
@@ -87,29 +85,28 @@ def measure(folder: Path, size: Size, *, num_processes: int) -> list[dict[str, A
     """
     jobs = []
     for seed in range(size.seeds):
-        for crowd, habits in (("paper", VolunteerParameters()), ("daily", VolunteerParameters(daily=0.9))):
-            key = job_key("batches", "online", "copies", crowd, seed, repr(size))
-            jobs.append(Job(key, f"{crowd}, seed {seed}", _rows, (crowd, habits, seed, size), group=crowd))
+        key = job_key("batches", "online", "copies", seed, repr(size))
+        jobs.append(Job(key, f"seed {seed}", _rows, (seed, size), group=str(seed)))
     with Journal(folder) as journal:
         run_jobs("batches-copies", jobs, journal, num_processes=num_processes)
         return [row for job in jobs for row in journal[job.key]["rows"]]
 
 
-def _rows(crowd: str, habits: VolunteerParameters, seed: int, size: Size) -> dict[str, Any]:
+def _rows(seed: int, size: Size) -> dict[str, Any]:
     day = DAYS[seed % len(DAYS)]
-    volunteers = Volunteers(size.workers, seed, habits)
+    volunteers = Volunteers(size.workers, seed)
     longest = max(length for length, _ in TIMES)
     volunteers.covering(day * DAY - _HISTORY_WEEKS * WEEK, day * DAY + ALL_BATCHES * longest)
 
     def rows() -> Iterator[dict[str, Any]]:
-        for times in TIMES if crowd == "paper" else TIMES[2:3]:
-            head = {"crowd": crowd, "seed": seed, "day": day, "deadline_s": times[0], "c": times[1]}
+        for times in TIMES:
+            head = {"seed": seed, "day": day, "deadline_s": times[0], "c": times[1]}
             instance = _instance(times, day, size.tasks, size.batches, volunteers)
             for copies_lambda in _REQUESTS:
                 for policy in _ALGORITHM_3:
                     options = Options(first="spread", copies_lambda=copies_lambda, copies=max(2, copies_lambda))
                     yield head | _row(instance, policy, options)
-            if crowd == "paper" and times in _TIMES_2:
+            if times in _TIMES_2:
                 alike = _instance(times, day, size.tasks, ALL_BATCHES, volunteers, homogeneous=True)
                 yield head | _row(alike, "A2", Options(first="spread"))
                 for damping in DAMPINGS:
@@ -133,10 +130,7 @@ def _instance(
 
 
 def _row(instance: Instance, policy: str, options: Options) -> dict[str, Any]:
-    run: Simulation = run_policy(instance, policy, options)
-    verdict = instances.check(instance, run.run)
-    if not verdict.is_valid or verdict.outcome.satisfied != run.satisfied:
-        raise SelfCheckError(f"{policy}: the checker says {verdict}")
+    run = checked_run(instance, policy, options)
     tasks, num = instance.tasks, instance.num_batches
     shares, requests = np.array(run.satisfied) / tasks, np.array(run.requests) / tasks
     return {

@@ -124,7 +124,7 @@ class Published:
     def with_requests(self, what: str, policy: str, copies_lambda: str, deadline_s: str, c: str) -> str:
         """Return a number of Algorithm 3 by requests per task, over crowds: ``copies`` per task, others shares."""
         wanted = {"copies_lambda": _integer(copies_lambda), "deadline_s": _integer(deadline_s), "c": _integer(c)}
-        mine = select(self._evidence.copies, crowd="paper", policy=policy, **wanted)
+        mine = select(self._evidence.copies, policy=policy, **wanted)
         if not mine:
             raise InputError(f"{policy} {copies_lambda} {deadline_s} {c}, expected a run of batches_copies.csv")
         mean = estimate(row[what] for row in mine).mean

@@ -24,7 +24,6 @@ def algorithm_3(batches: dict[str, list[float]], tasks: dict[str, float] | None 
     """Return runs with two copies per task, one per crowd, in two settings of times."""
     return [
         {
-            "crowd": "paper",
             "seed": seed,
             "deadline_s": 14_400,
             "c": c,
