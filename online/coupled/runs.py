@@ -14,7 +14,7 @@ from hindsched.online.coupled.estimates import ESTIMATORS
 from hindsched.online.coupled.isolated import IsolatedPolicy
 from hindsched.online.coupled.lookahead.planner import Planner
 from hindsched.online.coupled.options import RunOptions, Ties
-from hindsched.online.coupled.policies import OURS, POLICIES, criteria_of, make_policy
+from hindsched.online.coupled.policies import APPARENT, OURS, POLICIES, criteria_of, make_policy
 from hindsched.online.coupled.simulate import SERVICES, Run, limit_of, simulate
 from hindsched.online.coupled.visible import Policy, Problem
 from hindsched.online.options import Engine
@@ -64,7 +64,7 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
     chosen = (options or RunOptions()).changed(**changes)
     limit = limit_of(instance, chosen.slots)
     engine, recorded = chosen.engine, chosen.schedule_slots
-    is_built_in = isinstance(policy, str) and policy in (*POLICIES, *OURS)
+    is_built_in = isinstance(policy, str) and policy in (*POLICIES, *APPARENT, *OURS)
     if chosen.isolated and not is_built_in and engine is not Engine.KERNEL:
         with IsolatedPolicy(policy, chosen, time_limit_s=chosen.policy_time_limit_s) as isolated:
             run = simulate(instance, isolated, service=chosen.service, slots=limit)

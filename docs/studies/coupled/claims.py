@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from docs.studies.claims import Claim, Exhibit, Verdict, holds_if, holds_in, within
+from docs.studies.coupled.lookahead import POINT
 from docs.studies.coupled.paper_metrics import Makespans
+from docs.studies.coupled.variants import CRITERIA
+from docs.studies.rows import read_rows_with_gaps
 from hindsched.bench.coupled.paper import experiment
 from hindsched.bench.coupled.paper_tables import TABLES, printed_tables
 from hindsched.bench.coupled.versus import diff_by_wmin
@@ -72,6 +75,7 @@ def judge(tables: Tables) -> list[Claim]:
         *_of_failures(mine),
         *_of_pairs(tables),
         *_of_figure_2(mine),
+        _apparent_yield(),
     ]
 
 
@@ -376,6 +380,34 @@ def _of_figure_2(tables: Mapping[str, Makespans]) -> list[Claim]:
             runs=sum(len(mine.wide) for mine in tables.values()) * 3 // 10,
         ),
     ]
+
+
+# ---- section VI
+
+
+def _apparent_yield() -> Claim:
+    """Judge whether AY is an unstable criterion for a switch, by changes and makespans beside those of Y."""
+    runs = read_rows_with_gaps("variants")
+    runs = runs[runs["policy"].isin(CRITERIA)]
+    runs = runs.assign(rate=100 * runs["changes"] / runs["counted"], failed=runs["makespan"].isna())
+    parts = []
+    for builder in ("IE", "IAY"):
+        mine, other = (runs[runs["policy"] == f"{criterion}-{builder}"].set_index(POINT) for criterion in ("AY", "Y"))
+        longer = (mine["makespan"].astype(float) / other["makespan"].astype(float)).dropna()
+        rates = f"{mine['rate'].astype(float).median():.1f} and {other['rate'].astype(float).median():.1f}"
+        fails = f"{int(mine['failed'].sum())} and {int(other['failed'].sum())}"
+        parts.append(
+            f"AY-{builder} and Y-{builder} change {rates} times in 100 slots (medians), fail {fails} times; makespans "
+            f"of AY over Y: median {longer.median():.2f}, 95 % of the runs up to {longer.quantile(0.95):.2f}"
+        )
+    return Claim(
+        "VI",
+        "AY is too unstable as a criterion for a switch",
+        f"m = 5: {'; '.join(parts)}",
+        Verdict.UNDECIDED,
+        runs=len(runs),
+        reason="the paper gives no measure; by these, AY is as stable as Y",
+    )
 
 
 # ---- words

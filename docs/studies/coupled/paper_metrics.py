@@ -20,7 +20,7 @@ from hindsched.online.coupled import POLICIES
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Makespans", "aggregated", "printed_numbers", "stdv_over_trials"]
+__all__ = ["Makespans", "aggregated", "least_outlier", "printed_numbers", "stdv_over_trials"]
 
 Numbers = npt.NDArray[np.float64]
 
@@ -58,6 +58,10 @@ class Makespans:
         found = self.metrics[policy]["diff"] - self.metrics[other]["diff"]
         low, high = percentiles(self._resampled(policy, "diff") - self._resampled(other, "diff"))
         return found, low, high
+
+    def largest(self, policy: str) -> float:
+        """Return the largest %diff of a scenario."""
+        return float(np.nanmax(self._of_scenarios[policy]["diff"]))
 
     def diff_where(self, policy: str, wmin: int) -> tuple[float, float, float]:
         """Return the %diff of a heuristic at one wmin, and its interval."""
@@ -157,3 +161,16 @@ def stdv_over_trials(mine: Makespans, policy: str) -> float:
     wide = mine.wide[np.isfinite(mine.wide[policy]) & np.isfinite(mine.wide["IE"])]
     own, base = wide[policy], wide["IE"]
     return float((100 * (own - base) / np.minimum(own, base)).std())
+
+
+def least_outlier(mean: float, stdv: float) -> float:
+    """Return a bound that the largest %diff of a scenario reaches, given mean and stdv, if none is below -100 %.
+
+    The variance is at most (largest - mean) (mean - least), by Bhatia and Davis.
+
+    Examples
+    --------
+    >>> least_outlier(50.0, 150.0)  # for instance -100 and 200 in equal shares
+    200.0
+    """
+    return mean + stdv**2 / (mean + 100)

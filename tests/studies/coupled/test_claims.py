@@ -149,3 +149,14 @@ def test_the_schedule_in_the_manner_of_figure_1_takes_15_slots_and_the_optimum_1
             assert sum(letter in "PD" for letter in in_slot) < instance.n_com
     assert found == {"schedule": 15, "optimum": 14}
     assert offline.solve(instance).value == 14
+
+
+def test_policies_compared_by_iterations_as_the_how_to_page_does():
+    """The page's code runs, and its sentence has the numbers."""
+    page = (PAGES.parents[1] / "howto.md").read_text(encoding="utf-8")
+    section = page.split("## Compare by iterations")[1].split("\n## ")[0]
+    names = {}
+    exec(section.split("```python\n")[1].split("```")[0], names)
+    done = names["done"]
+    said = f"The optimum is {names['best']} iterations; IE completes {done['IE']}, E-IE {done['E-IE']} and `auto`"
+    assert f"{said} {done['auto']}." in section

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from docs.studies.claims import Claim, PrintedNumber
 from docs.studies.claims_tables import claims_frame, claims_table, exhibits_table, number_of_claims, one_of
 from docs.studies.coupled.claims import EXHIBITS, PRINTED, Tables, judge, tables_of
-from docs.studies.coupled.paper_metrics import aggregated, printed_numbers, stdv_over_trials
+from docs.studies.coupled.paper_metrics import aggregated, least_outlier, printed_numbers, stdv_over_trials
 from docs.studies.marked_pages import DataFile, Picture
 from docs.studies.rows import ROWS
 from docs.studies.text_table import text_table
@@ -46,7 +46,7 @@ class ClaimsPage:
     def writers(self) -> dict[str, Callable[..., str]]:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
         tables = (self.claims, self.exhibits, self.versus)
-        numbers = (self.num_claims, self.inside, self.aggregation, self.trial_stdv)
+        numbers = (self.num_claims, self.inside, self.aggregation, self.trial_stdv, self.outlier)
         return {writer.__name__: writer for writer in (*tables, *numbers)}
 
     def files(self) -> dict[str, Picture | DataFile]:
@@ -126,6 +126,19 @@ class ClaimsPage:
     def trial_stdv(self, table: str, policy: str) -> str:
         """Return the stdv of a heuristic over trials instead of scenarios."""
         return f"{stdv_over_trials(self._tables[PRINTED][one_of(table, TABLES)], policy):.0f}"
+
+    def outlier(self, where: str, table: str, policy: str) -> str:
+        """Return how many times as long as IE a heuristic takes in one scenario: at least (printed), at most (here)."""
+        if one_of(where, ("printed", "here")) == "here":
+            most = self._tables[PRINTED][one_of(table, TABLES)].largest(policy)
+        else:
+            found = {
+                number.column: number.printed
+                for number in self._numbers
+                if (number.table, number.row) == (table, policy)
+            }
+            most = least_outlier(found["diff"] or 0.0, found["stdv"] or 0.0)
+        return f"{1 + most / 100:.1f}" if most < 900 else f"{1 + most / 100:.0f}"
 
 
 def _metric(name: str, value: float) -> str:

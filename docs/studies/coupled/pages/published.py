@@ -20,6 +20,7 @@ from docs.studies.coupled.pages.program_lagrangian import ProgramLagrangianPage
 from docs.studies.coupled.pages.readings import ReadingsPage
 from docs.studies.coupled.pages.scale import ScalePage
 from docs.studies.coupled.pages.solver_race import SolverRacePage
+from docs.studies.coupled.pages.variants import VariantsPage
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.rows import ROWS
 from docs.studies.text_table import text_table
@@ -74,7 +75,8 @@ class Published:
         """The writers of pages that need other rows than the paper's experiment."""
         lookahead = LookaheadPage(lambda: self._of[READINGS[0]])
         experiments = (ForesightPage(), OnlineOptimaPage(), KmisPage(), ProgramLagrangianPage(), ScalePage())
-        others = (ReadingsPage(), ClaimsPage(lambda: self._of), lookahead)
+        variants = VariantsPage(lambda: self._of[READINGS[0]])
+        others = (ReadingsPage(), ClaimsPage(lambda: self._of), lookahead, variants)
         return (*others, *experiments, SolverRacePage())
 
     def pictures(self) -> dict[str, Picture | DataFile]:
