@@ -26,7 +26,7 @@ from hindsched.instances.coupled.model import Instance
 from hindsched.instances.errors import InputError
 from hindsched.instances.random_streams import stream
 from hindsched.instances.state_sources import DrawnStates
-from hindsched.instances.states import UP
+from hindsched.instances.states import UP, States
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AXES",
     "COLUMNS",
-    "ITERATIONS",
     "PERIOD",
     "PERIODS",
     "TASKS",
@@ -46,6 +45,7 @@ __all__ = [
     "draw",
     "draw_map",
     "drawn_sources",
+    "make_instance",
     "map_of",
     "ratios_of",
     "trace_sources",
@@ -112,7 +112,7 @@ _LABELS = {
     "away": "absence / availability period",
 }
 #: m and K of all instances.
-TASKS, ITERATIONS = 4, 10
+TASKS, _ITERATIONS = 4, 10
 
 
 def draw(point: Point, seed: int, number: int) -> Instance:
@@ -138,14 +138,20 @@ def draw(point: Point, seed: int, number: int) -> Instance:
         chains.append(Chain((up, (back, 1 - back, 0.0), (back, 0.0, 1 - back))))
         w.append(max(1, round(mean * generator.uniform(0.5, 1.5))))
     states = DrawnStates(chains, ("coupled", "foresight", 1, seed, number, "states"), _SLOTS, start="stationary")
+    return make_instance(point, w, states, chains)
+
+
+def make_instance(point: Point, w: Sequence[int], states: DrawnStates | States, chains: Sequence[Chain]) -> Instance:
+    """Return an instance at a point on given machines."""
+    mean = point.task * PERIOD
     return Instance(
         tasks=TASKS,
-        iterations=ITERATIONS,
+        iterations=_ITERATIONS,
         n_com=max(1, round(point.channels * TASKS)),
         t_prog=round(point.program * mean),
         t_data=max(1, round(point.program * mean / 5)) if point.program else 0,
         w=w,
-        mu=(None,) * p,
+        mu=(None,) * len(w),
         states=states,
         chains=chains,
     )
@@ -220,7 +226,7 @@ def trace_sources(
 
     def instance_at(at: int, length: int, w: int, t_prog: int, t_data: int) -> Instance:
         return from_trace(
-            trace, tasks=TASKS, slot_s=slot_s, iterations=ITERATIONS, n_com=2, t_prog=t_prog, t_data=t_data, w=w,
+            trace, tasks=TASKS, slot_s=slot_s, iterations=_ITERATIONS, n_com=2, t_prog=t_prog, t_data=t_data, w=w,
             start=whole.start + at * whole.slot_s, slots=length, nodes=chosen, train_slots=train,
             absent=windows.absent,  # type: ignore[arg-type]
         )  # fmt: skip

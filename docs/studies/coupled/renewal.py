@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from docs.studies.coupled.baselines import LongestUp, MostUp
 from docs.studies.coupled.foresight import (
-    ITERATIONS,
     PERIOD,
     TASKS,
     TRAIN_SLOTS,
     Point,
     Windows,
     drawn_sources,
+    make_instance,
     trace_sources,
 )
 from hindsched.bench.campaign.sources import Given, Source
@@ -82,17 +82,7 @@ def draw_renewal(kind: str, point: Point, seed: int, number: int) -> Instance:
         )
         rows.append(row[:slots])
     known = np.array(rows, dtype=np.uint8)
-    return Instance(
-        tasks=TASKS,
-        iterations=ITERATIONS,
-        n_com=max(1, round(point.channels * TASKS)),
-        t_prog=round(point.program * mean),
-        t_data=max(1, round(point.program * mean / 5)) if point.program else 0,
-        w=w,
-        mu=(None,) * p,
-        states=known[:, TRAIN_SLOTS:],
-        chains=[fit(row[:TRAIN_SLOTS]) for row in known],
-    )
+    return make_instance(point, w, known[:, TRAIN_SLOTS:], [fit(row[:TRAIN_SLOTS]) for row in known])
 
 
 def sources(instances: int, windows: int, seed: int) -> list[Source]:

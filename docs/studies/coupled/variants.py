@@ -125,13 +125,13 @@ def run_variants(
     """
     import pandas as pd
 
-    known = known_optima().set_index([*POINT, "seed"])["makespan"].dropna()
+    known = known_optima().set_index([*POINT, "seed"])["makespan"].dropna().to_dict()
     jobs = []
     for source in sources:
-        optimum = known.get(tuple(getattr(source, name) for name in (*POINT, "seed")))
-        for policy in policies if optimum is not None else ():
+        point = tuple(getattr(source, name) for name in (*POINT, "seed"))
+        for policy in policies if point in known else ():
             key = job_key("coupled", "online", "variants", source.identity, policy)
-            jobs.append(Job(key, f"{policy} on {source.name}", _run, (source, policy, int(optimum))))
+            jobs.append(Job(key, f"{policy} on {source.name}", _run, (source, policy, int(known[point]))))
     with Journal(folder) as journal:
         run_jobs("variants", jobs, journal, num_processes=num_processes)
         found = [journal[job.key] for job in jobs]
