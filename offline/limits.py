@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -91,6 +92,12 @@ def _is_integer(value: object) -> bool:
 NO_LIMITS = Limits()
 
 
+def _processor_s() -> float:
+    """Return the processor seconds of this process, and of the child processes that have ended."""
+    used = os.times()
+    return time.process_time() + used.children_user + used.children_system
+
+
 _clock: Callable[[], float] = time.monotonic
 
 
@@ -98,7 +105,7 @@ _clock: Callable[[], float] = time.monotonic
 def by_processor_time() -> Iterator[None]:
     """Let stopwatches that are made in this context count processor time instead of wall-clock time.
 
-    For measurements on a shared machine. Libraries with a time limit of their own still count wall-clock time.
+    For measurements on a shared machine. A library in this process is stopped by this clock too.
 
     Examples
     --------
@@ -109,7 +116,7 @@ def by_processor_time() -> Iterator[None]:
     True
     """
     global _clock  # noqa: PLW0603 - one clock for all stopwatches
-    before, _clock = _clock, time.process_time
+    before, _clock = _clock, _processor_s
     try:
         yield
     finally:
@@ -130,6 +137,11 @@ class Stopwatch:
         self._begun = self._clock()
         self._limit_s = limits.time_limit_s
 
+    @property
+    def is_of_processor(self) -> bool:
+        """Whether the seconds are those of the processor."""
+        return self._clock is _processor_s
+
     def elapsed_s(self) -> float:
         """Return the seconds since the stopwatch was made."""
         return self._clock() - self._begun
@@ -148,3 +160,8 @@ class Stopwatch:
     def is_over(self) -> bool:
         """Return whether the time limit has passed."""
         return self.left_s() == 0.0
+
+    def check(self) -> None:
+        """Raise `OutOfTimeError` if the time limit has passed."""
+        if self.is_over():
+            raise OutOfTimeError

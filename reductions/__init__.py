@@ -4,10 +4,11 @@ The package decides ENCD on the graph (`solve_encd`) and maps problems and witne
 package ``offline`` solves the instances.
 """
 
+from hindsched.reductions.bipartite_graph import BipartiteGraph, from_matrix
 from hindsched.reductions.branch_and_bound import Decision
 from hindsched.reductions.branch_and_bound import solve as solve_encd
 from hindsched.reductions.encd import Biclique, Encd
-from hindsched.reductions.graph_files import from_matrix, read_graph, write_graph
+from hindsched.reductions.graph_files import read_graph, write_graph
 from hindsched.reductions.largest_biclique import Measure, largest
 from hindsched.reductions.reduction import Reduction, Size
 from hindsched.reductions.to_coupled import REDUCTIONS, ToMu1, ToMuInf
@@ -15,6 +16,7 @@ from hindsched.reductions.to_coupled import REDUCTIONS, ToMu1, ToMuInf
 __all__ = [
     "REDUCTIONS",
     "Biclique",
+    "BipartiteGraph",
     "Decision",
     "Encd",
     "Measure",

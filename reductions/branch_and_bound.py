@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
+import numpy as np
 
-from hindsched.reductions.encd import Biclique, Encd, Node
+from hindsched.reductions.bipartite_graph import BipartiteGraph, expect_few_pairs
+from hindsched.reductions.encd import Biclique, Encd
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["Decision", "enumerate_all", "solve", "widest"]
 
@@ -33,7 +38,7 @@ def solve(problem: Encd, *, time_limit_s: float | None = None) -> Decision:
 
     Examples
     --------
-    >>> from hindsched.reductions.graph_files import from_matrix
+    >>> from hindsched.reductions.bipartite_graph import from_matrix
     >>> solve(Encd(from_matrix([[1, 1, 0], [1, 1, 1]]), a=2, b=2)).biclique
     Biclique(v=(0, 1), w=(2, 3))
     """
@@ -44,17 +49,17 @@ def solve(problem: Encd, *, time_limit_s: float | None = None) -> Decision:
     return Decision(True, Biclique(decision.biclique.v, decision.biclique.w[: problem.b]))
 
 
-def widest(graph: nx.Graph[Node], a: int, at_least: int) -> Decision:
+def widest(graph: BipartiteGraph | nx.Graph[Any], a: int, at_least: int) -> Decision:
     """Find a biclique with a nodes of V and the largest number of nodes of W, at least ``at_least``.
 
     Examples
     --------
-    >>> from hindsched.reductions.graph_files import from_matrix
+    >>> from hindsched.reductions.bipartite_graph import from_matrix
     >>> graph = from_matrix([[1, 1, 0], [1, 1, 1], [0, 1, 1]])
     >>> widest(graph, a=2, at_least=1).biclique.w, widest(graph, a=2, at_least=3)
     ((3, 4), Decision(exists=False, biclique=None))
     """
-    best = Decision(False, None)
+    graph, best = BipartiteGraph.of(graph), Decision(False, None)
     while (found := _search(Encd(graph, a, at_least), at_least, None)).biclique is not None:
         best, at_least = found, len(found.biclique.w) + 1
     return best
@@ -65,22 +70,21 @@ def enumerate_all(problem: Encd) -> Iterator[Biclique]:
 
     Examples
     --------
-    >>> from hindsched.reductions.graph_files import from_matrix
+    >>> from hindsched.reductions.bipartite_graph import from_matrix
     >>> [biclique.v for biclique in enumerate_all(Encd(from_matrix([[1, 1], [1, 0], [1, 1]]), a=2, b=2))]
     [(0, 2)]
     """
-    for chosen in combinations(problem.v, problem.a):
-        common = [node for node in problem.w if all(problem.graph.has_edge(node, other) for other in chosen)]
+    for chosen in combinations(range(len(problem.v)), problem.a):
+        common = np.flatnonzero(problem.matrix[list(chosen)].all(axis=0)).tolist()
         if len(common) >= problem.b:
-            yield Biclique(chosen, tuple(common[: problem.b]))
+            yield Biclique(tuple(problem.v[i] for i in chosen), tuple(problem.w[j] for j in common[: problem.b]))
 
 
 def _search(problem: Encd, b: int, deadline: float | None) -> Decision:
     """Search for a biclique with a nodes of V and all their common neighbours, at least b."""
-    rows = _core(problem, b)
+    rows, columns = _core(problem, b)
     order = sorted(rows, key=lambda i: -rows[i].bit_count())
-    all_of_w = (1 << len(problem.w)) - 1
-    stack: list[tuple[tuple[int, ...], int, Sequence[int]]] = [((), all_of_w, order)]
+    stack: list[tuple[tuple[int, ...], int, Sequence[int]]] = [((), (1 << len(columns)) - 1, order)]
     visited = 0
     while stack:
         visited += 1
@@ -88,7 +92,8 @@ def _search(problem: Encd, b: int, deadline: float | None) -> Decision:
             return Decision(None, None)
         chosen, common, rest = stack.pop()
         if len(chosen) == problem.a:
-            return Decision(True, Biclique(tuple(problem.v[i] for i in sorted(chosen)), _nodes(problem.w, common)))
+            w = tuple(problem.w[j] for place, j in enumerate(columns) if common >> place & 1)
+            return Decision(True, Biclique(tuple(problem.v[i] for i in sorted(chosen)), w))
         children = []
         for position in range(len(rest) - (problem.a - len(chosen)) + 1):
             i = rest[position]
@@ -102,21 +107,29 @@ def _search(problem: Encd, b: int, deadline: float | None) -> Decision:
     return Decision(False, None)
 
 
-def _core(problem: Encd, b: int) -> dict[int, int]:
-    """Return the neighbours, as bits, of the nodes of V that remain after the removals."""
-    matrix = problem.matrix
-    keep_v, keep_w = matrix.sum(axis=1) >= b, matrix.sum(axis=0) >= problem.a
+def _core(problem: Encd, b: int) -> tuple[dict[int, int], list[int]]:
+    """Remove nodes that no such biclique contains.
+
+    Returns
+    -------
+    tuple
+        The neighbours of each remaining node of V, as bits, and the remaining nodes of W, one for each bit.
+    """
+    graph, a = problem.graph, problem.a
+    num_v, num_w = len(graph.v), len(graph.w)
+    rows, columns = np.repeat(np.arange(num_v, dtype=np.int32), np.diff(graph.indptr)), graph.indices
     while True:
-        left = matrix & keep_v[:, None] & keep_w
-        v, w = left.sum(axis=1) >= b, left.sum(axis=0) >= problem.a
-        if (v == keep_v).all() and (w == keep_w).all():
-            return {int(i): _bits(left[i].nonzero()[0].tolist()) for i in keep_v.nonzero()[0]}
-        keep_v, keep_w = v, w
-
-
-def _bits(positions: Iterable[int]) -> int:
-    return sum(1 << j for j in positions)
-
-
-def _nodes(side: tuple[Node, ...], bits: int) -> tuple[Node, ...]:
-    return tuple(node for j, node in enumerate(side) if bits >> j & 1)
+        has_enough_v, has_enough_w = np.bincount(rows, minlength=num_v) >= b, np.bincount(columns, minlength=num_w) >= a
+        is_left = has_enough_v[rows] & has_enough_w[columns]
+        if is_left.all():
+            break
+        rows, columns = rows[is_left], columns[is_left]
+    left, bit = np.unique(columns, return_inverse=True)
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    expect_few_pairs(len(starts), len(left))
+    bits = {}
+    for start, neighbours in zip(starts.tolist(), np.split(bit, starts[1:]), strict=False):
+        is_neighbour = np.zeros(len(left), dtype=bool)
+        is_neighbour[neighbours] = True
+        bits[int(rows[start])] = int.from_bytes(np.packbits(is_neighbour, bitorder="little").tobytes(), "little")
+    return bits, left.tolist()

@@ -5,21 +5,18 @@ Does a bipartite graph have a biclique with exactly a nodes of V and b nodes of 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cached_property
 from operator import index
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
-import networkx as nx
-import numpy as np
-import numpy.typing as npt
-
+from hindsched.instances.array_types import Flags
 from hindsched.instances.errors import InputError
+from hindsched.reductions.bipartite_graph import BipartiteGraph, Node
 
-__all__ = ["Biclique", "Encd", "check_graph", "sides"]
+if TYPE_CHECKING:
+    import networkx as nx
 
-Node = Hashable
+__all__ = ["Biclique", "Encd"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +27,15 @@ class Biclique:
     w: tuple[Node, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Encd:
     """An ENCD problem; it is a yes-instance iff some `Biclique` passes `check`.
 
     Parameters
     ----------
     graph
-        A bipartite graph in networkx's convention: the node attribute ``bipartite`` is 0 in V and 1 in W. The order of
-        its nodes is the order of workers and slots in the reductions. The graph is copied and frozen, unless it is
-        frozen already.
+        A `BipartiteGraph`, or a bipartite graph in networkx's convention, which is converted: the node attribute
+        ``bipartite`` is 0 in V and 1 in W. The order of its nodes is the order of workers and slots in the reductions.
     a, b
         Integers >= 1. A number larger than a side makes a no-instance.
 
@@ -50,6 +46,7 @@ class Encd:
 
     Examples
     --------
+    >>> import networkx as nx
     >>> graph = nx.Graph([("x", 1), ("x", 2), ("y", 2)])
     >>> nx.set_node_attributes(graph, {"x": 0, "y": 0, 1: 1, 2: 1}, "bipartite")
     >>> problem = Encd(graph, a=2, b=1)
@@ -58,38 +55,31 @@ class Encd:
     >>> problem.check(Biclique(("x", "y"), (2,)))
     """
 
-    graph: nx.Graph[Any]
+    graph: BipartiteGraph
     a: int
     b: int
 
-    def __post_init__(self) -> None:
-        if not nx.is_frozen(self.graph):
-            check_graph(self.graph)
-            object.__setattr__(self, "graph", nx.freeze(self.graph.copy()))
-        for name, number in (("a", self.a), ("b", self.b)):
+    def __init__(self, graph: BipartiteGraph | nx.Graph[Any], a: int, b: int) -> None:
+        object.__setattr__(self, "graph", BipartiteGraph.of(graph))
+        for name, number in (("a", a), ("b", b)):
             if isinstance(number, bool) or not isinstance(number, SupportsIndex) or index(number) < 1:
                 raise InputError(f"{number!r}, expected an integer >= 1", place=name)
             object.__setattr__(self, name, index(number))
 
-    @cached_property
+    @property
     def v(self) -> tuple[Node, ...]:
         """The nodes of V."""
-        return sides(self.graph)[0]
+        return self.graph.v
 
-    @cached_property
+    @property
     def w(self) -> tuple[Node, ...]:
         """The nodes of W."""
-        return sides(self.graph)[1]
+        return self.graph.w
 
-    @cached_property
-    def matrix(self) -> npt.NDArray[np.bool_]:
+    @property
+    def matrix(self) -> Flags:
         """The biadjacency matrix, shape (|V|, |W|), read-only."""
-        column = {node: j for j, node in enumerate(self.w)}
-        matrix = np.zeros((len(self.v), len(self.w)), dtype=bool)
-        for i, node in enumerate(self.v):
-            matrix[i, [column[other] for other in self.graph[node]]] = True
-        matrix.setflags(write=False)
-        return matrix
+        return self.graph.matrix
 
     def check(self, biclique: Biclique) -> None:
         """Raise `InputError` unless this is a biclique with exactly a nodes of V and b of W."""
@@ -100,24 +90,7 @@ class Encd:
             if others:
                 raise InputError(f"{next(iter(others))!r}, expected nodes of that side", place=name)
         for i in biclique.v:
+            near = set(self.graph.neighbours(i))
             for j in biclique.w:
-                if not self.graph.has_edge(i, j):
+                if j not in near:
                     raise InputError(f"{i!r} and {j!r} have no edge, expected one: no biclique")
-
-
-def check_graph(graph: nx.Graph[Any]) -> None:
-    """Raise `InputError` unless this is a simple bipartite graph with the attribute ``bipartite`` on every node."""
-    if graph.is_directed() or graph.is_multigraph():
-        raise InputError("a directed graph or a multigraph, expected a simple graph", place="graph")
-    for node, side in graph.nodes(data="bipartite"):
-        if side not in (0, 1):
-            raise InputError(f"bipartite = {side!r}, expected 0 (V) or 1 (W)", place=f"node {node!r}")
-    for i, j in graph.edges:
-        if graph.nodes[i]["bipartite"] == graph.nodes[j]["bipartite"]:
-            raise InputError("on one side, expected one node of V and one of W", place=f"edge {i!r}, {j!r}")
-
-
-def sides(graph: nx.Graph[Any]) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
-    """Return the nodes of V and the nodes of W, in the order of the graph."""
-    side = list(graph.nodes(data="bipartite"))
-    return tuple(node for node, part in side if part == 0), tuple(node for node, part in side if part == 1)

@@ -1,67 +1,42 @@
-"""Files of bipartite graphs: edge lists (``.edgelist``) and biadjacency matrices (``.txt``)."""
+"""Files of bipartite graphs: edge lists (``.edgelist``) and biadjacency matrices (``.txt``).
+
+An edge list is read in blocks of lines. A block of plain lines, two ASCII names separated by one blank or tab, is
+split as a whole. All others are read line by line, and so is a block with a mistake, which names the line.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+from array import array
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
-import numpy.typing as npt
 
+from hindsched.instances.array_types import Int32s, Ints
 from hindsched.instances.compression import PACKED_NAME
 from hindsched.instances.errors import InputError
-from hindsched.instances.text_files import excerpt, read_text, write_text
-from hindsched.reductions.encd import Node, check_graph, sides
+from hindsched.instances.text_files import excerpt, read_text, write_bytes
+from hindsched.reductions.bipartite_graph import BipartiteGraph, from_rows
 
-__all__ = ["from_matrix", "label", "read_graph", "write_graph"]
+if TYPE_CHECKING:
+    import networkx as nx
 
-#: Largest number of cells of a matrix, and of edges of a list.
-MOST_CELLS = 1_000_000
+__all__ = ["MOST_EDGES", "MOST_NODES", "read_graph", "write_graph"]
 
+#: Largest numbers of edges, and so of lines, and of nodes of a file: with them, reading takes at most 1 GB.
+MOST_EDGES, MOST_NODES = 1 << 25, 1 << 21
+
+_BLOCK = 1 << 16  # characters that are read at a time, up to the end of a line; their names fit into the cache
 _ROW = re.compile(r"\s*+[01](?:\s*+(?:,\s*+)?[01])*\s*")
 _DATA = re.compile(r"\s*\{.*\}\s*$")  # attributes that networkx writes after an edge
 
 
-def from_matrix(matrix: npt.ArrayLike) -> nx.Graph[Any]:
-    """Return the graph of a 0/1 biadjacency matrix, V by W.
-
-    Nodes are 0..|V|-1 and, in W, |V|..|V|+|W|-1, as in networkx. The attribute ``label`` is the row or column.
-
-    Raises
-    ------
-    InputError
-        If the array is not a matrix, or a cell is neither 0 nor 1.
-
-    Examples
-    --------
-    >>> graph = from_matrix([[1, 0], [1, 1]])
-    >>> list(graph.edges), [label(graph, node) for node in graph]
-    ([(0, 2), (1, 2), (1, 3)], [0, 1, 0, 1])
-    """
-    cells = np.asarray(matrix)
-    if cells.ndim != 2:
-        raise InputError(f"{cells.ndim} dimensions, expected 2: nodes of V by nodes of W", place="matrix")
-    if not np.isin(cells, (0, 1)).all():
-        raise InputError("a cell that is neither 0 nor 1", place="matrix")
-    num_v, num_w = cells.shape
-    graph: nx.Graph[Any] = nx.Graph()
-    graph.add_nodes_from((i, {"bipartite": 0, "label": i}) for i in range(num_v))
-    graph.add_nodes_from((num_v + j, {"bipartite": 1, "label": j}) for j in range(num_w))
-    graph.add_edges_from((i, num_v + j) for i, j in np.argwhere(cells).tolist())
-    return graph
-
-
-def label(graph: nx.Graph[Any], node: Node) -> Any:
-    """Return the label of a node: its row or column in a matrix, otherwise the node itself."""
-    return graph.nodes[node].get("label", node)
-
-
-def read_graph(path: str | os.PathLike[str]) -> nx.Graph[Any]:
-    """Read a bipartite graph.
+def read_graph(path: str | os.PathLike[str]) -> BipartiteGraph:
+    """Read a bipartite graph; `BipartiteGraph.to_networkx` converts it.
 
     Parameters
     ----------
@@ -75,87 +50,194 @@ def read_graph(path: str | os.PathLike[str]) -> nx.Graph[Any]:
     Raises
     ------
     InputError
-        If the file cannot be read. The message names the file, the line, and what was expected.
+        If the file cannot be read, or has more than `MOST_EDGES` lines or edges, or more than `MOST_NODES` nodes. The
+        message names the file, the line, and what was expected.
     """
     readers = {".edgelist": _read_edges, ".txt": _read_matrix}
     suffix = Path(PACKED_NAME.sub("", os.fspath(path))).suffix
     if suffix not in readers and (not os.path.exists(path) or os.path.isfile(path)):
         raise InputError("expected a name that ends in .edgelist or .txt", file=path)
-    text = read_text(path, "a graph")
+    text = read_text(path, "a graph", most_lines=MOST_EDGES)
     try:
         return (readers.get(suffix) or _reader_of(text))(text)
     except InputError as error:
         raise error.in_file(path) from None
 
 
-def _reader_of(text: str) -> Callable[[str], nx.Graph[Any]]:
+def _reader_of(text: str) -> Callable[[str], BipartiteGraph]:
     """Return the reader of a text without a name: digits 0 and 1 are a matrix, unless they can be pairs of nodes."""
-    lines = [line for _, line in _lines(text)]
-    if not all(map(_ROW.fullmatch, lines)):
+    if not all(_ROW.fullmatch(line) for _, line in _lines(text)):
         return _read_edges
-    if all(len(line.split()) == 2 for line in lines):
+    if all(len(line.split()) == 2 for _, line in _lines(text)):
         raise InputError("an edge list or a matrix, expected a file that ends in .edgelist or .txt")
     return _read_matrix
 
 
-def _lines(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the place and the text of every line that is not blank or a comment."""
-    for number, line in enumerate(text.split("\n"), start=1):
+def _blocks(text: str) -> Iterator[tuple[int, str]]:
+    """Yield whole lines, about `_BLOCK` characters at a time, with the number of the first line."""
+    number, start = 1, 0
+    while start < len(text):
+        stop = text.find("\n", start + _BLOCK) + 1 or len(text)
+        block = text[start:stop]
+        yield number, block
+        number, start = number + block.count("\n"), stop
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the number and the text of every line that is not blank or a comment."""
+    for first, block in _blocks(text):
+        yield from _lines_of(first, block)
+
+
+def _lines_of(first: int, block: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(block.split("\n"), start=first):
         content = line.partition("#")[0]
         if content.strip():
-            yield f"line {number}", content
+            yield number, content
 
 
-def _read_edges(text: str) -> nx.Graph[Any]:
-    edges: dict[tuple[str, str], None] = {}
-    columns: tuple[dict[str, None], dict[str, None]] = ({}, {})
-    for place, line in _lines(text):
+class _Positions(dict[str, int]):
+    """Positions of names, in the order in which they first occur."""
+
+    def __missing__(self, name: str) -> int:
+        self[name] = position = len(self)
+        return position
+
+
+class _EdgeList:
+    """The nodes and edges of the lines that have been read."""
+
+    def __init__(self) -> None:
+        self.v, self.w = _Positions(), _Positions()
+        self.rows, self.columns = array("i"), array("i")  # positions of the two nodes of each edge
+
+    def add_plain(self, block: str) -> bool:
+        """Add a block of plain lines; return False, and add nothing, for any other block and one with a mistake."""
+        names = _plain_names(block)
+        if names is None:
+            return False
+        sides = ((self.v, self.rows, names[::2]), (self.w, self.columns, names[1::2]))
+        num_edges, nodes = len(self.rows), (len(self.v), len(self.w))
+        for positions, edges, column in sides:
+            edges.extend(map(positions.__getitem__, column))
+        new_v, new_w = (islice(reversed(s), len(s) - before) for s, before in zip((self.v, self.w), nodes, strict=True))
+        if self.w.keys().isdisjoint(new_v) and self.v.keys().isdisjoint(new_w) and not self._has_too_many_nodes():
+            return True
+        for (positions, edges, _), before in zip(sides, nodes, strict=True):
+            del edges[num_edges:]
+            while len(positions) > before:
+                positions.popitem()
+        return False
+
+    def add_line(self, number: int, line: str) -> None:
+        """Add the edge of a line that is not blank or a comment."""
+        place = f"line {number}"
         bare = _DATA.sub("", line)
         names = [name.strip() for name in bare.split("\t")] if "\t" in bare else bare.split()
         if len(names) != 2 or not all(names):
             raise InputError(f"{len(names)} names, expected two: a node of V and a node of W", place=place)
         if not "".join(names).isprintable():
             raise InputError(f"{excerpt(bare)}, expected names of characters that can be printed", place=place)
-        for name, column, other in zip(names, columns, columns[::-1], strict=True):
-            if name in other:
+        v, w = (self.v, self.rows), (self.w, self.columns)
+        for name, (positions, edges), (others, _) in zip(names, (v, w), (w, v), strict=True):
+            if name in others:
                 raise InputError(
                     f"node {name!r} is in both columns, expected V in the first and W in the second", place=place
                 )
-            column[name] = None
-        if (names[0], names[1]) in edges:
-            raise InputError(f"edge {names[0]!r}, {names[1]!r} occurs twice, expected once", place=place)
-        edges[names[0], names[1]] = None
-        if len(edges) > MOST_CELLS:
-            raise InputError(f"more than {MOST_CELLS} edges, expected at most this", place=place)
-    if not edges:
+            edges.append(positions[name])
+        if self._has_too_many_nodes():
+            raise InputError(f"more than {MOST_NODES} nodes, expected at most this", place=place)
+
+    def _has_too_many_nodes(self) -> bool:
+        return len(self.v) + len(self.w) > MOST_NODES
+
+    def graph(self, text: str) -> BipartiteGraph:
+        """Return the graph; raise `InputError` for an edge that occurs twice in the text."""
+        pairs = self._pairs()
+        pairs.sort()
+        if (pairs[1:] == pairs[:-1]).any():
+            raise self._repeated(text)
+        indptr = np.searchsorted(pairs, np.arange(len(self.v) + 1) * len(self.w))
+        pairs %= max(len(self.w), 1)
+        indices = pairs.astype(np.int32)
+        indices.setflags(write=False)
+        return BipartiteGraph(tuple(self.v), tuple(self.w), indptr, indices)
+
+    def _pairs(self) -> Ints:
+        """Return each edge as one number, in the order of the lines: its cell in the matrix, row by row."""
+        pairs = np.array(self.rows[: len(self.columns)], dtype=np.int64)
+        pairs *= len(self.w)
+        pairs += np.asarray(self.columns)
+        return pairs
+
+    def _repeated(self, text: str) -> InputError:
+        is_first = np.zeros(len(self.columns), dtype=bool)
+        is_first[np.unique(self._pairs(), return_index=True)[1]] = True
+        edge = int(is_first.argmin())
+        v, w = list(self.v)[self.rows[edge]], list(self.w)[self.columns[edge]]
+        number, _ = next(islice(_lines(text), edge, None))
+        return InputError(f"edge {v!r}, {w!r} occurs twice, expected once", place=f"line {number}")
+
+
+def _plain_names(block: str) -> list[str] | None:
+    """Return the names in a block of plain lines, two for each line; None for a block with any other line."""
+    if "{" in block:
+        block = block.replace(" {}\n", "\n").replace("\t{}\n", "\n")  # as networkx writes edges without attributes
+    if not block.isascii() or any(letter in block for letter in "#{\x7f"):
+        return None
+    if not block.endswith("\n"):
+        block += "\n"
+    letters = np.frombuffer(block.encode(), dtype=np.uint8)
+    ends = np.flatnonzero(letters <= ord(" "))
+    is_plain = (
+        len(ends) % 2 == 0
+        and (np.diff(ends, prepend=-1) > 1).all()
+        and np.isin(letters[ends[::2]], (ord(" "), ord("\t"))).all()
+        and (letters[ends[1::2]] == ord("\n")).all()
+    )
+    return block.split() if is_plain else None
+
+
+def _read_edges(text: str) -> BipartiteGraph:
+    edges = _EdgeList()
+    try:
+        for first, block in _blocks(text):
+            if not edges.add_plain(block):
+                for number, line in _lines_of(first, block):
+                    edges.add_line(number, line)
+    except InputError:
+        edges.graph(text)  # an edge that occurs twice is in an earlier line
+        raise
+    if not edges.rows:
         raise InputError("no edge, expected at least one")
-    graph: nx.Graph[Any] = nx.Graph()
-    for side, column in enumerate(columns):
-        graph.add_nodes_from(column, bipartite=side)
-    graph.add_edges_from(edges)
-    return graph
+    return edges.graph(text)
 
 
-def _read_matrix(text: str) -> nx.Graph[Any]:
-    rows: list[list[bool]] = []
-    for place, line in _lines(text):
-        digits = re.sub(r"[\s,]", "", line)
+def _read_matrix(text: str) -> BipartiteGraph:
+    rows: list[Int32s] = []
+    width = num_edges = 0
+    for number, line in _lines(text):
+        place = f"line {number}"
+        digits = "".join(line.replace(",", "").split())
         wrong = digits.strip("01")
         if wrong:
             raise InputError(f"{wrong[0]!r}, expected rows of 0 and 1", place=place)
-        if not _ROW.fullmatch(line):
+        if "," in line and not _ROW.fullmatch(line):
             raise InputError("a comma without a digit on both sides, expected rows of 0 and 1", place=place)
-        if rows and len(digits) != len(rows[0]):
-            raise InputError(f"{len(digits)} columns, expected {len(rows[0])} as in the first row", place=place)
-        rows.append([digit == "1" for digit in digits])
-        if len(rows) * len(digits) > MOST_CELLS:
-            raise InputError(f"more than {MOST_CELLS} cells, expected at most this", place=place)
-    if not rows or not rows[0]:
+        width = width or len(digits)
+        if len(digits) != width:
+            raise InputError(f"{len(digits)} columns, expected {width} as in the first row", place=place)
+        rows.append(np.flatnonzero(np.frombuffer(digits.encode(), dtype=np.uint8) == ord("1")).astype(np.int32))
+        num_edges += len(rows[-1])
+        for most, found, what in ((MOST_EDGES, num_edges, "edges"), (MOST_NODES, len(rows) + width, "nodes")):
+            if found > most:
+                raise InputError(f"more than {most} {what}, expected at most this", place=place)
+    if not rows:
         raise InputError("no row, expected the 0/1 biadjacency matrix")
-    return from_matrix(rows)
+    return from_rows(rows, width)
 
 
-def write_graph(graph: nx.Graph[Any], path: str | os.PathLike[str]) -> None:
+def write_graph(graph: BipartiteGraph | nx.Graph[Any], path: str | os.PathLike[str]) -> None:
     """Write a bipartite graph, whole or not at all; the ending of the name decides the format, as in `read_graph`.
 
     A matrix keeps all nodes without their names; an edge list keeps the names, without the nodes that have no edge.
@@ -165,20 +247,22 @@ def write_graph(graph: nx.Graph[Any], path: str | os.PathLike[str]) -> None:
     InputError
         If the ending of the name is unknown, the graph is not bipartite, or an edge list cannot represent the names.
     """
-    check_graph(graph)
+    graph = BipartiteGraph.of(graph)
     suffix = Path(path).suffix
-    v, w = sides(graph)
     if suffix == ".txt":
-        rows = ("".join("1" if graph.has_edge(i, j) else "0" for j in w) for i in v)
-        write_text(path, "".join(row + "\n" for row in rows))
+        lines = np.full((len(graph.v), len(graph.w) + 1), ord("\n"), dtype=np.uint8)
+        lines[:, :-1] = graph.matrix
+        lines[:, :-1] += ord("0")
+        write_bytes(path, lines.tobytes())
     elif suffix == ".edgelist":
-        names = {node: str(node) for node in graph}
-        if len(set(names.values())) < len(names) or any(
-            re.search(r"[\t\r\n#{}]|^\s|\s$|^$", n) for n in names.values()
-        ):
+        v, w = ([str(node) for node in side] for side in (graph.v, graph.w))
+        if len({*v, *w}) < len(v) + len(w) or any(re.search(r"[\t\r\n#{}]|^\s|\s$|^$", name) for name in (*v, *w)):
             raise InputError("names that are equal, empty, or contain #, a brace, a tab or an end of line", file=path)
-        separator = "\t" if any(" " in name for name in names.values()) else " "
-        lines = (f"{names[i]}{separator}{names[j]}\n" for i in v for j in w if graph.has_edge(i, j))
-        write_text(path, "".join(lines))
+        separator = "\t" if any(" " in name for name in (*v, *w)) else " "
+        content = bytearray()
+        for name, start, stop in zip(v, graph.indptr[:-1].tolist(), graph.indptr[1:].tolist(), strict=True):
+            neighbours = [w[j] for j in graph.indices[start:stop].tolist()]
+            content += "".join(f"{name}{separator}{other}\n" for other in neighbours).encode()
+        write_bytes(path, bytes(content))
     else:
         raise InputError("expected a name that ends in .edgelist or .txt", file=path)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
+from hindsched.reductions.bipartite_graph import BipartiteGraph
 from hindsched.reductions.branch_and_bound import Decision, widest
 from hindsched.reductions.complement_matching import most_nodes
-from hindsched.reductions.encd import Biclique, Encd, check_graph
+from hindsched.reductions.encd import Biclique, Encd
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["Measure", "Widest", "largest", "size_of"]
 
 #: A search (graph, a, at_least) -> decision for a nodes of V with the most common neighbours, at least ``at_least``.
-Widest = Callable[["nx.Graph[Any]", int, int], Decision]
+Widest = Callable[[BipartiteGraph, int, int], Decision]
 
 _STARTS = 8  # start nodes of the greedy heuristic
 
@@ -38,7 +41,9 @@ def size_of(measure: Measure, biclique: Biclique) -> int:
     return a * b if measure is Measure.EDGES else a + b
 
 
-def largest(graph: nx.Graph[Any], measure: Measure, search: Widest = widest, *, is_matched: bool = True) -> Decision:
+def largest(
+    graph: BipartiteGraph | nx.Graph[Any], measure: Measure, search: Widest = widest, *, is_matched: bool = True
+) -> Decision:
     """Find a largest biclique; a graph without an edge has none.
 
     The incumbent comes from a greedy heuristic. Let f(a) be the largest number of common neighbours of a nodes of V. It
@@ -51,7 +56,7 @@ def largest(graph: nx.Graph[Any], measure: Measure, search: Widest = widest, *, 
     Parameters
     ----------
     graph
-        Bipartite, with the attribute ``bipartite``.
+        As in `Encd`.
     measure
         The problem is NP-hard for edges and balanced.
     search
@@ -61,7 +66,7 @@ def largest(graph: nx.Graph[Any], measure: Measure, search: Widest = widest, *, 
 
     Examples
     --------
-    >>> from hindsched.reductions.graph_files import from_matrix
+    >>> from hindsched.reductions.bipartite_graph import from_matrix
     >>> graph = from_matrix([[1, 1, 1, 1], [0, 1, 1, 0], [0, 1, 1, 0]])
     >>> for measure in Measure:
     ...     found = largest(graph, measure).biclique
@@ -70,8 +75,7 @@ def largest(graph: nx.Graph[Any], measure: Measure, search: Widest = widest, *, 
     nodes 5 (0,) (3, 4, 5, 6)
     balanced 4 (0, 1) (4, 5)
     """
-    check_graph(graph)
-    graph = nx.freeze(graph.copy())  # a frozen graph is not checked again in each search
+    graph = BipartiteGraph.of(graph)
     problem = Encd(graph, 1, 1)
     most: int | None = None  # upper bound on the number of nodes
     if measure is Measure.NODES and is_matched:
@@ -108,22 +112,23 @@ def largest(graph: nx.Graph[Any], measure: Measure, search: Widest = widest, *, 
 def _greedy(problem: Encd, measure: Measure) -> Biclique | None:
     """Return a large biclique: from some start nodes of V, repeatedly add the node that keeps most neighbours."""
     matrix = problem.matrix
-    cells = matrix.astype(np.float32)
     best: Biclique | None = None
     for start in np.argsort(-matrix.sum(axis=1), kind="stable")[:_STARTS].tolist():
-        chosen, common = [start], matrix[start]
-        while common.any():
-            k = min(len(chosen), int(common.sum())) if measure is Measure.BALANCED else None
-            v, w = sorted(chosen[:k]), np.flatnonzero(common)[:k].tolist()
+        chosen, common = [start], np.flatnonzero(matrix[start])
+        left = matrix[:, common]
+        while len(common):
+            k = min(len(chosen), len(common)) if measure is Measure.BALANCED else None
+            v, w = sorted(chosen[:k]), common[:k].tolist()
             found = Biclique(tuple(problem.v[i] for i in v), tuple(problem.w[j] for j in w))
             if best is None or size_of(measure, found) > size_of(measure, best):
                 best = found
-            kept = cells @ common.astype(np.float32)
-            kept[chosen] = -1.0
+            kept = np.count_nonzero(left, axis=1)
+            kept[chosen] = -1
             chosen.append(int(kept.argmax()))
-            if kept[chosen[-1]] < 0.0:
+            if kept[chosen[-1]] < 0:
                 break
-            common = common & matrix[chosen[-1]]
+            is_kept = left[chosen[-1]]
+            left, common = left[:, is_kept], common[is_kept]
     return best
 
 

@@ -22,8 +22,8 @@ from hindsched.instances.coupled.communication_free import compute_from, schedul
 from hindsched.instances.coupled.schedule import COMPUTE
 from hindsched.instances.errors import InputError
 from hindsched.instances.states import DOWN, RECLAIMED, UP, States
+from hindsched.reductions.bipartite_graph import from_matrix
 from hindsched.reductions.encd import Biclique, Encd
-from hindsched.reductions.graph_files import from_matrix
 from hindsched.reductions.reduction import Size
 
 __all__ = ["REDUCTIONS", "ToMu1", "ToMuInf", "WitnessData", "unsound", "with_down"]
@@ -114,9 +114,7 @@ class ToMu1(_ToCoupled):
 
     def apply(self, problem: Encd) -> tuple[Instance, WitnessData]:
         """Return the instance, and the data for the witness maps."""
-        size = self.size(problem)
-        states = np.full((size.workers, size.slots), RECLAIMED, dtype=np.uint8)
-        states[: len(problem.v), : len(problem.w)] = _states(problem)
+        states = _states(problem, self.size(problem))
         instance = _instance(states, tasks=_capped(problem)[0], w=_capped(problem)[1], mu=1)
         return instance, WitnessData(problem, instance)
 
@@ -147,9 +145,8 @@ class ToMuInf(_ToCoupled):
 
     def apply(self, problem: Encd) -> tuple[Instance, WitnessData]:
         """Return the instance, and the data for the witness maps."""
-        size, num_w = self.size(problem), len(problem.w)
-        states = np.full((size.workers, size.slots), RECLAIMED, dtype=np.uint8)
-        states[: len(problem.v), :num_w] = _states(problem)
+        num_w = len(problem.w)
+        states = _states(problem, self.size(problem))
         states[:, num_w:] = UP
         instance = _instance(states, tasks=_capped(problem)[0], w=_capped(problem)[1] + num_w + 1, mu=None)
         return instance, WitnessData(problem, instance)
@@ -185,8 +182,12 @@ def _capped(problem: Encd) -> tuple[int, int]:
     return min(problem.a, len(problem.v) + 1), min(problem.b, len(problem.w) + 1)
 
 
-def _states(problem: Encd) -> States:
-    return np.where(problem.matrix, UP, RECLAIMED).astype(np.uint8)
+def _states(problem: Encd, size: Size) -> States:
+    """Return states that are UP where there is an edge, and otherwise RECLAIMED."""
+    is_edge = problem.matrix
+    states = np.full((size.workers, size.slots), RECLAIMED, dtype=np.uint8)
+    states[: is_edge.shape[0], : is_edge.shape[1]][is_edge] = UP
+    return states
 
 
 def _instance(states: States, *, tasks: int, w: int, mu: int | None) -> Instance:

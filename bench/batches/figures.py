@@ -1,4 +1,4 @@
-"""Draw the paper's Figures 6 to 8 from the rows of the experiment."""
+"""Draw the paper's Figures 7 to 9 from the rows of the experiment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Rows = Sequence[Row]
 
 
 def draw_requests(rows: Rows, path: Path) -> None:
-    """Draw the distribution of requests per batch as shares of N (the paper's Figures 6 and 7)."""
+    """Draw the distribution of requests per batch as shares of N (the paper's Figures 7 and 8)."""
     figure, panels = canvas.new_figure(2, heights=(3.2, 3.2))
     for axes, first in zip(panels, ("spread", "start"), strict=True):
         for place, policy in enumerate(("A2", "A2-shift")):
@@ -35,7 +35,7 @@ def draw_requests(rows: Rows, path: Path) -> None:
 
 
 def draw_satisfied(rows: Rows, path: Path) -> None:
-    """Draw the share of satisfied batches per predictor and in the hindsight optimum (the paper's Figure 8)."""
+    """Draw the share of satisfied batches per predictor and in the hindsight optimum (the paper's Figure 9)."""
     mine = [row for row in rows if (row["part"], row["first"], row.get("copies_lambda")) == ("batches", "spread", 2)]
     ratios = sorted({row["deadline_s"] / row["c"] for row in mine})
     figure, (axes,) = canvas.new_figure(1, heights=(3.6,))

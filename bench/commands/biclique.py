@@ -10,9 +10,7 @@ from hindsched.bench.commands import options
 from hindsched.bench.output import Table, report_error
 
 if TYPE_CHECKING:
-    import networkx as nx
-
-    from hindsched.reductions import Decision
+    from hindsched.reductions import BipartiteGraph, Decision
 
 _COLUMNS = ("file", "exists", "v", "w")
 
@@ -80,13 +78,11 @@ def biclique(
     return failed
 
 
-def _shown(graph: nx.Graph[Any], decision: Decision, as_json: bool) -> dict[str, Any]:
-    from hindsched.reductions.graph_files import label
-
+def _shown(graph: BipartiteGraph, decision: Decision, as_json: bool) -> dict[str, Any]:
     found = decision.biclique
     row: dict[str, Any] = {"exists": decision.exists, "v": None, "w": None}
     if found is not None:
-        row |= {"v": [label(graph, node) for node in found.v], "w": [label(graph, node) for node in found.w]}
+        row |= {"v": graph.labels_of(found.v), "w": graph.labels_of(found.w)}
     if as_json:
         return row
     shown = {name: None if row[name] is None else " ".join(map(str, row[name])) for name in ("v", "w")}

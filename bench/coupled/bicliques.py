@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
+import numpy as np
 
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.offline.coupled.no_communication import common_slots_reduction
@@ -15,8 +15,11 @@ from hindsched.offline.kmis.api import max_common_slots
 from hindsched.offline.limits import Limits, Stopwatch
 from hindsched.offline.results import Status
 from hindsched.offline.solvers import AUTO, named
-from hindsched.reductions import REDUCTIONS, Biclique, Decision, Encd, solve_encd
+from hindsched.reductions import REDUCTIONS, Biclique, BipartiteGraph, Decision, Encd, solve_encd
 from hindsched.reductions.largest_biclique import Measure, Widest, largest
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["DIRECT", "WAYS", "decide", "expect_way", "largest_biclique"]
 
@@ -77,7 +80,11 @@ def _reduce_and_solve(problem: Encd, via: str, solver: str, limits: Limits) -> D
 
 
 def largest_biclique(
-    graph: nx.Graph[Any], measure: Measure, via: str = DIRECT, solver: str = AUTO, limits: Limits | None = None
+    graph: BipartiteGraph | nx.Graph[Any],
+    measure: Measure,
+    via: str = DIRECT,
+    solver: str = AUTO,
+    limits: Limits | None = None,
 ) -> Decision:
     """Find the largest biclique by a measure; ``exists`` is False for a graph without an edge, None out of time.
 
@@ -90,12 +97,13 @@ def largest_biclique(
         As `decide`.
     """
     expect_way(via, solver)
+    graph = BipartiteGraph.of(graph)
     limits = limits or Limits()
     watch = Stopwatch(limits)
     if via == DIRECT:
         return _checked(graph, largest(graph, measure, _core_search(graph, watch)), via)
 
-    def search(graph: nx.Graph[Any], a: int, at_least: int) -> Decision:
+    def search(graph: BipartiteGraph, a: int, at_least: int) -> Decision:
         best = Decision(False, None)
         while True:
             left_s = watch.left_s()
@@ -108,14 +116,15 @@ def largest_biclique(
             if decision.biclique is None:
                 return best
             v = decision.biclique.v
-            w = tuple(j for j in problem.w if all(graph.has_edge(i, j) for i in v))
+            common = graph.matrix[[graph.rows[i] for i in v]].all(axis=0)
+            w = tuple(graph.w[j] for j in np.flatnonzero(common).tolist())
             best = Decision(True, Biclique(v, w))
             at_least = len(w) + 1
 
     return _checked(graph, largest(graph, measure, search, is_matched=False), via)
 
 
-def _checked(graph: nx.Graph[Any], decision: Decision, via: str) -> Decision:
+def _checked(graph: BipartiteGraph, decision: Decision, via: str) -> Decision:
     found = decision.biclique
     if found is not None:
         try:
@@ -125,11 +134,10 @@ def _checked(graph: nx.Graph[Any], decision: Decision, via: str) -> Decision:
     return decision
 
 
-def _core_search(graph: nx.Graph[Any], watch: Stopwatch) -> Widest:
-    problem = Encd(graph, 1, 1)
-    matrix = problem.matrix.copy()
+def _core_search(graph: BipartiteGraph, watch: Stopwatch) -> Widest:
+    matrix = graph.matrix.copy()
 
-    def search(graph: nx.Graph[Any], a: int, at_least: int) -> Decision:
+    def search(_: BipartiteGraph, a: int, at_least: int) -> Decision:
         left_s = watch.left_s()
         if left_s == 0.0:
             return Decision(None, None)
@@ -138,7 +146,7 @@ def _core_search(graph: nx.Graph[Any], watch: Stopwatch) -> Widest:
             return Decision(False, None)
         if found.status is not Status.OPTIMAL:
             return Decision(None, None)
-        biclique = Biclique(tuple(problem.v[i] for i in found.workers), tuple(problem.w[j] for j in found.slots))
+        biclique = Biclique(tuple(graph.v[i] for i in found.workers), tuple(graph.w[j] for j in found.slots))
         return Decision(True, biclique)
 
     return search

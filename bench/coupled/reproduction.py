@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hindsched.bench.campaign.plan import Campaign, results_of_rows, run_campaign
 from hindsched.bench.coupled.paper import Paper
-from hindsched.bench.coupled.paper_tables import TABLES
+from hindsched.bench.coupled.paper_tables import METRICS, TABLES
 from hindsched.bench.coupled.versus import diff_by_wmin, versus
 from hindsched.bench.family import family_named
 from hindsched.bench.results.records import records
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 #: Policies with a line in Figure 2.
-_SHOWN = ("IP", "IY", "IAY", "P-IE", "E-IP", "E-IE", "E-IAY", "Y-IE", "Y-IAY")
+_SHOWN = ("IP", "IY", "IAY", "P-IE", "E-IP", "E-IE", "E-IY", "E-IAY", "Y-IE", "Y-IAY")
 
 _COMPACT = (
     *("m", "n_com", "wmin", "scenario", "trial", "instance_seed", "setting", "instance", "policy"),
@@ -223,6 +223,13 @@ def compare(found: pd.DataFrame, other: pd.DataFrame, called: str) -> pd.DataFra
     return pd.DataFrame(rows)
 
 
+def _beside(found: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+    """Return the tables with the figures to compare with: ``printed_fails`` and so on, missing where there is none."""
+    return found.merge(other, how="left", on=["table", "policy"], suffixes=("", "_printed")).rename(
+        columns={f"{name}_printed": f"printed_{name}" for name in METRICS}
+    )
+
+
 def closeness(found: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     """Compare every reading with the first one, and with the paper's printed figures."""
     import pandas as pd
@@ -274,6 +281,8 @@ def reproduce(
 ) -> None:
     """Run the readings, compare them with each other and the printed tables, and write and print all tables.
 
+    The tables have the printed figures in columns that begin with ``printed_``.
+
     Parameters
     ----------
     folder
@@ -299,13 +308,14 @@ def reproduce(
     runs = run_readings(sources, chosen, options, folder, num_processes=num_processes, dask=dask)
     found = tables(runs)
     close = closeness(found, other)
+    beside = _beside(found, other)
     write_compact(runs, folder / "runs.csv.xz")
     draw_figure_2(runs, folder / "figure2.svg")
     metrics = paper_tables.compare_metrics(found, other)
-    for frame, name in ((found, "tables"), (close, "closeness"), (metrics, "metrics")):
+    for frame, name in ((beside, "tables"), (close, "closeness"), (metrics, "metrics")):
         write_text(folder / f"{name}.csv", frame.to_csv(index=False))
         write_text(folder / f"{name}.md", markdown_table(records(frame), list(frame.columns)))
-    for (reading, number), frame in found.groupby(["reading", "table"], sort=False):
+    for (reading, number), frame in beside.groupby(["reading", "table"], sort=False):
         shown = [name for name in frame.columns if name not in ("table", "reading")]
         kept = list(frame.columns) if as_json else shown
         table = Table({name: name for name in kept}, as_json, title=f"Table {number}, reading {reading}")

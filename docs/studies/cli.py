@@ -14,10 +14,13 @@ __all__ = ["STUDIES", "studies"]
 STUDIES = {
     "bags-speed": "docs.studies.commands.bags_speed:bags_speed",
     "batches-arrivals": "docs.studies.commands.batches_arrivals:batches_arrivals",
+    "batches-copies": "docs.studies.commands.batches_copies:batches_copies",
+    "batches-crowd": "docs.studies.commands.batches_crowd:batches_crowd",
     "batches-policies": "docs.studies.commands.batches_policies:batches_policies",
     "batches-readings": "docs.studies.commands.batches_readings:batches_readings",
     "batches-scale": "docs.studies.commands.batches_scale:batches_scale",
     "batches-theorem": "docs.studies.commands.batches_theorem:batches_theorem",
+    "chainless": "docs.studies.commands.chainless:chainless",
     "claims": "docs.studies.commands.claims:claims",
     "foresight": "docs.studies.commands.foresight:foresight",
     "front": "docs.studies.commands.front:front",
@@ -36,6 +39,7 @@ STUDIES = {
     "simulator": "docs.studies.commands.simulator:simulator",
     "simulator-growth": "docs.studies.commands.simulator_growth:simulator_growth",
     "solvers": "docs.studies.commands.solvers:solvers",
+    "variants": "docs.studies.commands.variants:variants",
 }
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from ortools.sat.python import cp_model
 
-from hindsched.offline.limits import Limit, Limits
+from hindsched.offline.backends.timed_runs import run_stoppably
+from hindsched.offline.limits import Limit, Limits, Stopwatch
 
 __all__ = ["limit_met", "make_solver", "solve_interruptibly"]
 
@@ -21,7 +22,7 @@ def make_solver(limits: Limits, time_limit_s: float | None, effort: float | None
     limits
         Their time limit is ignored.
     time_limit_s
-        Wall-clock seconds; None: no limit.
+        Seconds, by the clock of stopwatches; None: no limit.
     effort
         CP-SAT's deterministic seconds, which do not depend on the load of the machine; None: no limit.
     """
@@ -39,16 +40,19 @@ def solve_interruptibly(solver: cp_model.CpSolver, model: cp_model.CpModel) -> A
     """Solve a model and return the status; Ctrl-C ends the search and raises `KeyboardInterrupt`.
 
     CP-SAT's own handler of Ctrl-C would end the search with a result, as if a limit had stopped it, and an interrupted
-    campaign would keep that result. It would also remove Python's handler from the process.
+    campaign would keep that result. It would also remove Python's handler from the process. CP-SAT's own time limit
+    counts wall-clock time, and some steps exceed it.
     """
-    solver.parameters.catch_sigint_signal = False
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        running = thread.submit(solver.solve, model)
-        try:
-            return running.result()  # Python handles signals while it waits for a thread, not within the solver
-        except BaseException:
-            solver.stop_search()
-            raise
+    parameters = solver.parameters
+    parameters.catch_sigint_signal = False
+    limit_s = parameters.max_time_in_seconds
+    watch = Stopwatch(Limits(None if math.isinf(limit_s) else max(limit_s, 1e-9)))
+    if watch.is_of_processor:
+        parameters.max_time_in_seconds = math.inf
+    try:
+        return run_stoppably(partial(solver.solve, model), solver.stop_search, watch)
+    finally:
+        parameters.max_time_in_seconds = limit_s
 
 
 def limit_met(solver: cp_model.CpSolver) -> Limit:

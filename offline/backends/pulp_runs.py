@@ -6,6 +6,7 @@ Known traps, each with a test:
   says whether there is a solution, so the status comes from HiGHS itself.
 - PuLP passes a maximisation to HiGHS as the minimisation of the negative, so HiGHS's bound has the other sign.
 - PuLP splits CBC's command at every blank, also at those of a folder, and leaves its files and process if interrupted.
+- PuLP gives HiGHS and CBC the whole time limit, after it has built or written the model.
 - CBC returns no bound, and takes seed 0 as the time of day.
 - CBC reports "Integer infeasible", which ``sol_status`` lacks, where branching proves it, but sometimes also where the
   time limit passes during preprocessing, which is no proof.
@@ -15,7 +16,6 @@ from __future__ import annotations
 
 import math
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
@@ -24,6 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from hindsched.instances.errors import InputError
+from hindsched.offline.backends.timed_runs import run_stoppably
 from hindsched.offline.limits import Limit, Limits, Stopwatch
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["Claim", "MilpSolver", "is_available", "limit_of", "run"]
 
 _SEEDS = 10**8  # CBC takes no larger seed
+_LEAST_S = 0.01  # some solvers take 0 as no limit
+_GRACE_S = 0.3  # for CBC to write its result after the time limit
 
 
 class MilpSolver(StrEnum):
@@ -85,7 +88,7 @@ def run(program: pulp.LpProblem, solver: MilpSolver | str, limits: Limits, time_
     if not is_available(solver):
         raise InputError(f"{solver} is not installed, expected the packages pulp and highspy", place="solver")
     if time_limit_s is not None:
-        time_limit_s = max(time_limit_s, 0.01)  # some solvers take 0 as no limit
+        time_limit_s = max(time_limit_s, _LEAST_S)
     return (_run_cbc if solver is MilpSolver.CBC else _run_highs)(program, limits, time_limit_s)
 
 
@@ -97,11 +100,11 @@ def _run_cbc(program: pulp.LpProblem, limits: Limits, time_limit_s: float | None
     cbc = pulp.COIN_CMD(
         path=pulp.PULP_CBC_CMD.pulp_cbc_path,  # the executable in PuLP
         msg=False,
-        timeLimit=time_limit_s,
+        timeMode="cpu" if watch.is_of_processor else "elapsed",
         threads=limits.threads if limits.threads > 1 else None,
         options=[f"randomSeed {seed}", f"randomCbcSeed {seed}"],
     )
-    _solve_by_cbc(program, cbc)
+    _solve_by_cbc(program, cbc, watch)
     optimal = program.sol_status == pulp.LpSolutionOptimal
     has_solution = optimal or program.sol_status == pulp.LpSolutionIntegerFeasible
     # if the limit has not passed by this clock, it had not passed by CBC's, and infeasibility is a proof
@@ -111,7 +114,7 @@ def _run_cbc(program: pulp.LpProblem, limits: Limits, time_limit_s: float | None
     return Claim(has_solution, is_proven, None, None if is_proven else limit)
 
 
-def _solve_by_cbc(program: pulp.LpProblem, cbc: pulp.COIN_CMD) -> None:
+def _solve_by_cbc(program: pulp.LpProblem, cbc: pulp.COIN_CMD, watch: Stopwatch) -> None:
     """Assign CBC's solution and status to a program, as PuLP does, with files and a process that end with the call."""
     import pulp
 
@@ -121,10 +124,15 @@ def _solve_by_cbc(program: pulp.LpProblem, cbc: pulp.COIN_CMD) -> None:
         variables, names, constraints, _ = program.writeMPS(str(model), rename=1)
         command = [cbc.path, model.name]  # CBC is called in the folder, because it takes no names with blanks
         command += ["-max"] if program.sense == pulp.LpMaximize else []
-        command += [] if cbc.timeLimit is None else ["-sec", str(cbc.timeLimit)]
+        left_s = watch.left_s()
+        command += [] if left_s is None else ["-sec", str(max(left_s, _LEAST_S))]
         command += " ".join(f"-{option}" for option in (*cbc.options, *cbc.getOptions())).split()
         command += ["-solve", "-printingOptions", "all", "-solution", solution.name]
-        code = _call(command, folder)
+        code = _call(command, folder, None if watch.is_of_processor else left_s)
+        if code is None:
+            program.assignStatus(pulp.LpStatusNotSolved)
+            program.restoreObjective(was_none, dummy)
+            return
         if code != 0 or not solution.exists():
             raise InputError(f"ended with exit code {code} and no result, expected exit code 0", place="solver cbc")
         status, values, *_, solution_status = cbc.readsol_MPS(str(solution), program, variables, names, constraints)
@@ -133,12 +141,18 @@ def _solve_by_cbc(program: pulp.LpProblem, cbc: pulp.COIN_CMD) -> None:
     program.restoreObjective(was_none, dummy)
 
 
-def _call(command: list[str], folder: str) -> int:
-    """Run a program in a folder without output, and return its exit code; an interruption ends it."""
+def _call(command: list[str], folder: str, limit_s: float | None) -> int | None:
+    """Run a program in a folder without output, and return its exit code; an interruption ends it.
+
+    A program that does not end within a limit of its own by itself is killed: None.
+    """
     nothing = subprocess.DEVNULL
     with subprocess.Popen(command, cwd=folder, stdin=nothing, stdout=nothing, stderr=nothing) as process:
         try:
-            return process.wait()
+            return process.wait(None if limit_s is None else limit_s + _GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return None
         except BaseException:
             process.kill()
             process.wait()  # leaving the block waits a quarter of a second only after an interruption
@@ -149,10 +163,9 @@ def _run_highs(program: pulp.LpProblem, limits: Limits, time_limit_s: float | No
     import highspy
     import pulp
 
-    highs = pulp.HiGHS(
-        msg=False, timeLimit=time_limit_s, threads=limits.threads, random_seed=limits.seed, mip_rel_gap=0.0
-    )
-    highs.callSolver = lambda program: _run_interruptibly(program.solverModel)
+    watch = Stopwatch(Limits(time_limit_s))
+    highs = pulp.HiGHS(msg=False, threads=limits.threads, random_seed=limits.seed, mip_rel_gap=0.0)
+    highs.callSolver = lambda program: _run_interruptibly(program.solverModel, watch)
     program.solve(highs)
     native = program.solverModel
     info, status = native.getInfo(), native.getModelStatus()
@@ -162,20 +175,17 @@ def _run_highs(program: pulp.LpProblem, limits: Limits, time_limit_s: float | No
     minimises = native.getLp().sense_ == highspy.ObjSense.kMinimize
     if minimises != (program.sense == pulp.LpMinimize):
         bound = -bound
-    limit = None if is_proven else limit_of(status)
+    limit = None if is_proven else Limit.TIME if watch.is_over() else limit_of(status)
     return Claim(has_solution, is_proven, bound if math.isfinite(bound) else None, limit)
 
 
-def _run_interruptibly(native: highspy.Highs) -> None:
-    """Run HiGHS in a thread: Python handles signals while it waits for a thread, not within the solver."""
+def _run_interruptibly(native: highspy.Highs, watch: Stopwatch) -> None:
+    """Run HiGHS until the time is over; Ctrl-C ends the run."""
+    left_s = watch.left_s()
+    if left_s is not None and not watch.is_of_processor:
+        native.setOptionValue("time_limit", max(left_s, _LEAST_S))
     native.HandleUserInterrupt = True
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        running = thread.submit(native.run)
-        try:
-            running.result()
-        except BaseException:
-            native.cancelSolve()
-            raise
+    run_stoppably(native.run, native.cancelSolve, watch)
 
 
 def limit_of(status: highspy.HighsModelStatus) -> Limit:

@@ -20,7 +20,7 @@ from hindsched.offline.bags.availability_periods import AvailabilityPeriods
 from hindsched.offline.bags.claim import Claim
 from hindsched.offline.bags.matching import Segment
 from hindsched.offline.bags.schedule_building import schedule_of_chains
-from hindsched.offline.limits import Limits
+from hindsched.offline.limits import Limit, Limits, OutOfTimeError, Stopwatch
 
 __all__ = ["solve"]
 
@@ -42,10 +42,14 @@ def solve(instance: Instance, limits: Limits) -> Claim:
     """
     if instance.on_demand:
         raise InputError("chains is for instances that are not on demand", place="solver")
+    watch = Stopwatch(limits)
     model = cp_model.CpModel()
-    chains = _Chains(model, instance)
+    try:
+        chains = _Chains(model, instance, watch)
+    except OutOfTimeError:
+        return Claim(0, None, "chains", limit=Limit.TIME)
     model.minimize(chains.end)
-    solver = make_solver(limits, limits.time_limit_s)
+    solver = make_solver(limits, watch.left_s())
     status = solve_interruptibly(solver, model)
     if status == cp_model.INFEASIBLE:
         return Claim(None, None, "chains")
@@ -57,10 +61,10 @@ def solve(instance: Instance, limits: Limits) -> Claim:
 
 
 class _Chains:
-    """The variables and constraints of a model."""
+    """The variables and constraints of a model; `OutOfTimeError` if the time is over first."""
 
-    def __init__(self, model: cp_model.CpModel, instance: Instance) -> None:
-        self.model = model
+    def __init__(self, model: cp_model.CpModel, instance: Instance, watch: Stopwatch) -> None:
+        self.model, self.watch = model, watch
         self.instance = instance
         self.periods = AvailabilityPeriods.of_states(instance.states, instance.ticks, instance.slot)
         self.horizon = instance.horizon
@@ -99,6 +103,7 @@ class _Chains:
         end = self.model.new_int_var(0, self.horizon, f"end_{name}")
         places = []
         for s, machine in enumerate(self.periods.machine):
+            self.watch.check()
             here = self.model.new_bool_var(f"in_{name}_{s}")
             places.append(here)
             self._in_period(s, int(self.periods.ticks[machine]), start, end, here)

@@ -17,7 +17,7 @@ from hindsched.offline.bags.availability_periods import AvailabilityPeriods
 from hindsched.offline.bags.claim import Claim
 from hindsched.offline.bags.matching import Segment
 from hindsched.offline.bags.schedule_building import schedule_of_chains
-from hindsched.offline.limits import Limits
+from hindsched.offline.limits import Limit, Limits, OutOfTimeError, Stopwatch
 
 __all__ = ["MAX_VARIABLES", "solve"]
 
@@ -45,9 +45,13 @@ def solve(instance: Instance, limits: Limits) -> Claim:
     size = instance.horizon * instance.num_machines * instance.segments
     if size > MAX_VARIABLES:
         raise InputError(f"ticks: {size} variables, expected at most {MAX_VARIABLES}", place="solver")
-    program = _Program(instance)
+    watch = Stopwatch(limits)
+    try:
+        program = _Program(instance, watch)
+    except OutOfTimeError:
+        return Claim(0, None, "ticks", limit=Limit.TIME)
     solver = MilpSolver.HIGHS if is_available(MilpSolver.HIGHS) else MilpSolver.CBC
-    outcome = run(program.program, solver, limits, limits.time_limit_s)
+    outcome = run(program.program, solver, limits, watch.left_s())
     if not outcome.has_solution:
         return Claim(None if outcome.is_proven else 0, None, "ticks", limit=outcome.limit)
     schedule = schedule_of_chains(instance, program.periods, program.chains())
@@ -56,10 +60,10 @@ def solve(instance: Instance, limits: Limits) -> Claim:
 
 
 class _Program:
-    """The program, and the segment of each variable."""
+    """The program, and the segment of each variable; `OutOfTimeError` if the time is over first."""
 
-    def __init__(self, instance: Instance) -> None:
-        self.instance = instance
+    def __init__(self, instance: Instance, watch: Stopwatch) -> None:
+        self.instance, self.watch = instance, watch
         self.periods = AvailabilityPeriods.of_states(instance.states, instance.ticks, instance.slot)
         self.program = pulp.LpProblem("levels", pulp.LpMinimize)
         self.end = self.program.add_variable("end", 0, instance.horizon)
@@ -70,6 +74,7 @@ class _Program:
         for level in range(instance.segments):
             self.program += pulp.lpSum(x for at, _, x in self.places if at == level) == instance.tasks
             for t in range(instance.horizon) if level else ():
+                watch.check()
                 done = pulp.lpSum(x for at, place, x in self.places if at == level - 1 and place[2] <= t)
                 begun = pulp.lpSum(x for at, place, x in self.places if at == level and place[1] <= t)
                 self.program += begun <= done
@@ -80,11 +85,13 @@ class _Program:
         ticks = int(self.periods.ticks[self.periods.machine[s]])
         rows = []
         for w, place in enumerate(places):
+            self.watch.check()
             row = [self.program.add_variable(f"x_{s}_{w}_{j}", cat="Binary") for j in range(self.instance.segments)]
             self.places += [(j, place, x) for j, x in enumerate(row)]
             self.program += self.end >= place[2] * pulp.lpSum(row)
             rows.append(row)
         for w in range(len(places)):
+            self.watch.check()
             self.program += pulp.lpSum(x for row in rows[max(0, w - ticks + 1) : w + 1] for x in row) <= 1
 
     def chains(self) -> list[list[Segment]]:

@@ -124,7 +124,8 @@ def solve(
     stand_by
         False: a worker may receive the program only in an iteration in which it computes (docs/model.md section 3).
     time_limit_s
-        Wall-clock seconds; None: no limit. A solver stopped by it returns its best schedule and a proven bound.
+        Wall-clock seconds; None: no limit. A solver stopped by it returns its best schedule and a proven bound. The
+        loading of machine code, and its compilation at the first use on a machine, does not count for ``native``.
     memory_limit_mb
         Megabytes for the tables of a solver that counts them; None: no limit.
     threads

@@ -12,7 +12,7 @@ from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.grid import Instance
 from hindsched.instances.grid.model import Ints
 from hindsched.offline.backends.cpsat_runs import make_solver, solve_interruptibly
-from hindsched.offline.limits import Limits
+from hindsched.offline.limits import Limits, Stopwatch
 
 __all__ = ["search"]
 
@@ -47,6 +47,7 @@ def search(
     -----
     Of two jobs of equal width and length the one submitted earlier starts first (docs/grid/model.md section 5, fact 5).
     """
+    watch = Stopwatch(Limits(left_s))  # the model is built within the limit
     model = cp_model.CpModel()
     variables, runs = [], []
     alike: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -64,7 +65,7 @@ def search(
     for variable, start in zip(variables, hint.tolist(), strict=True):
         model.add_hint(variable, start)
     model.minimize(sum(variables) - int(instance.submit.sum()))
-    solver = make_solver(limits, left_s, _EFFORT if left_s is None else None)
+    solver = make_solver(limits, watch.left_s(), _EFFORT if left_s is None else None)
     status = solve_interruptibly(solver, model)
     counts["branches"] = counts.get("branches", 0) + solver.num_branches
     counts["conflicts"] = counts.get("conflicts", 0) + solver.num_conflicts

@@ -78,11 +78,12 @@ def refined(
     steps = min(_PARAMETERS.most_steps, _PARAMETERS.steps_per_job * len(instance)) if until_s is None else 10**9
     size = float(_PARAMETERS.first_jobs)
     for _ in range(steps):
-        if watch.is_over() or (until_s is not None and watch.elapsed_s() >= until_s) or not total_wait(instance, best):
+        left_s = None if until_s is None else until_s - watch.elapsed_s()
+        if watch.is_over() or (left_s is not None and left_s <= 0) or not total_wait(instance, best):
             break
         before = total_wait(instance, best)
         free = _neighbourhood(instance, best, int(size), random)
-        is_proven = _solve(instance, best, free, int(random.integers(2**31)))
+        is_proven = _solve(instance, best, free, int(random.integers(2**31)), left_s)
         if is_proven:
             size = min(_PARAMETERS.most_jobs, size * _PARAMETERS.growth)
         else:
@@ -124,8 +125,11 @@ def _neighbourhood(instance: Instance, starts: Ints, size: int, random: np.rando
     return np.sort(chosen[np.isfinite(distance[chosen])])
 
 
-def _solve(instance: Instance, starts: Ints, free: Ints, seed: int) -> bool:
-    """Place the free jobs by CP-SAT; return whether it proved that no better placement exists."""
+def _solve(instance: Instance, starts: Ints, free: Ints, seed: int, left_s: float | None) -> bool:
+    """Place the free jobs by CP-SAT; return whether it proved that no better placement exists.
+
+    Besides its fixed effort it has ``left_s`` seconds; None: no limit.
+    """
     low = int(instance.submit[free].min())
     high = int((starts[free] + instance.length[free]).max())
     begin, width, length = _background(instance, starts, free, low)
@@ -143,7 +147,7 @@ def _solve(instance: Instance, starts: Ints, free: Ints, seed: int) -> bool:
         model.add_hint(variables[-1], int(starts[j]))
     model.add_cumulative(runs, [*width[inside].tolist(), *instance.width[free].tolist()], instance.nodes)
     model.minimize(sum(variables))
-    solver = make_solver(Limits(seed=seed), None, _PARAMETERS.effort)
+    solver = make_solver(Limits(seed=seed), left_s, _PARAMETERS.effort)
     status = solve_interruptibly(solver, model)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         found = np.array([solver.value(variable) for variable in variables], dtype=np.int64)

@@ -92,7 +92,8 @@ class _Master:
         since, until = self.problem.batches[batch][0], self.problem.last_call(batch)
         came = bisect_right(self.times, until) - bisect_left(self.times, since)
         if came < tasks or 10 * came > 11 * tasks:
-            self._set_period(now, max(1, self.period * max(came, 1) // tasks))
+            change = self.period * (max(came, 1) - tasks) // (self.options.damping * tasks)
+            self._set_period(now, max(1, self.period + change))
 
 
 class _InOrder(_Master):

@@ -19,7 +19,7 @@ CHOICES = {
     "first": ("start", "spread"),
 }
 #: The integer options and their minima.
-_INTEGERS = {"copies": 1, "replays": 0, "copies_lambda": 1}
+_INTEGERS = {"copies": 1, "replays": 0, "copies_lambda": 1, "damping": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,8 @@ class Options:
         Number of past days, and of weeks, that the predictor ``history`` uses.
     copies_lambda
         q, the number of requests per task.
+    damping
+        Shifting corrects the period by its relative error over this number.
     first
         First contacts from the ``start`` on, or ``spread`` over a period.
 
@@ -70,6 +72,7 @@ class Options:
     copies: int = 2
     replays: int = 10
     copies_lambda: int = 1
+    damping: int = 1
     first: str = "start"
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ from hindsched.online.coupled.random_baseline import Random
 from hindsched.online.coupled.visible import Policy
 from hindsched.online.loading import load_policy
 
-__all__ = ["OURS", "POLICIES", "criteria_of", "make_policy"]
+__all__ = ["APPARENT", "OURS", "POLICIES", "criteria_of", "make_policy"]
 
 _SWITCHING = (Criterion.P, Criterion.E, Criterion.Y)
 
@@ -24,6 +24,9 @@ POLICIES = (
     "RANDOM",
 )
 
+#: Proactive heuristics that switch by AY, which the paper calls unstable and leaves out. So do ``all`` and the tables.
+APPARENT = tuple(f"{Criterion.AY}-I{h}" for h in Criterion)
+
 
 def make_policy(text: str | Policy, options: RunOptions | None = None, **changes: Any) -> Policy:
     """Return a policy by name.
@@ -31,8 +34,8 @@ def make_policy(text: str | Policy, options: RunOptions | None = None, **changes
     Parameters
     ----------
     text
-        One of `POLICIES` or `OURS`, or ``path/to/file.py:ClassName``, or the name of an installed entry point in the
-        group ``hindsched.policies``; or a policy of your own as an object, which is copied.
+        One of `POLICIES`, `APPARENT` or `OURS`, or ``path/to/file.py:ClassName``, or the name of an installed entry
+        point in the group ``hindsched.policies``; or a policy of your own as an object, which is copied.
     options
         Options; the built-in heuristics use ``estimator``, ``ties`` and ``comparison``, policies that draw random
         numbers use ``seed``.
@@ -55,7 +58,7 @@ def make_policy(text: str | Policy, options: RunOptions | None = None, **changes
     'Y-IE'
     """
     chosen = (options or RunOptions()).changed(**changes)
-    if isinstance(text, str) and text in POLICIES:
+    if isinstance(text, str) and text in (*POLICIES, *APPARENT):
         return _built_in(text, chosen)
     if isinstance(text, str) and text in OURS:
         return lookahead_policy(text)

@@ -14,7 +14,7 @@ from hindsched.online.coupled.estimates import ESTIMATORS
 from hindsched.online.coupled.isolated import IsolatedPolicy
 from hindsched.online.coupled.lookahead.planner import Planner
 from hindsched.online.coupled.options import RunOptions, Ties
-from hindsched.online.coupled.policies import OURS, POLICIES, criteria_of, make_policy
+from hindsched.online.coupled.policies import APPARENT, OURS, POLICIES, criteria_of, make_policy
 from hindsched.online.coupled.simulate import SERVICES, Run, limit_of, simulate
 from hindsched.online.coupled.visible import Policy, Problem
 from hindsched.online.options import Engine
@@ -23,8 +23,6 @@ __all__ = ["run_policy"]
 
 #: Limits of the kernels, for the size of tables: tasks, and tasks times workers.
 _MOST_TASKS, _MOST_CHOICES = 10_000, 10_000_000
-#: Limit of the kernels of the look-ahead policies: one bit per worker.
-_MOST_WORKERS = 64
 #: Number of slots that the plain simulator runs faster than machine code loads.
 _FEW_SLOTS = 2_000
 
@@ -50,7 +48,7 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
 
     Notes
     -----
-    States are drawn during the run. With the engine ``auto``, machine code runs the built-in heuristics with at most
+    States are drawn during the run. With the engine ``auto``, machine code runs the built-in policies with at most
     10,000 tasks, and fewer on more than 1,000 workers; short runs use it only if it is loaded already. It is compiled
     at the first call after installation. A slot on 20 workers costs tens of nanoseconds for passive heuristics, and 100
     to 200 for proactive ones.
@@ -66,7 +64,7 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
     chosen = (options or RunOptions()).changed(**changes)
     limit = limit_of(instance, chosen.slots)
     engine, recorded = chosen.engine, chosen.schedule_slots
-    is_built_in = isinstance(policy, str) and policy in (*POLICIES, *OURS)
+    is_built_in = isinstance(policy, str) and policy in (*POLICIES, *APPARENT, *OURS)
     if chosen.isolated and not is_built_in and engine is not Engine.KERNEL:
         with IsolatedPolicy(policy, chosen, time_limit_s=chosen.policy_time_limit_s) as isolated:
             run = simulate(instance, isolated, service=chosen.service, slots=limit)
@@ -74,8 +72,6 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
     made = make_policy(policy, chosen)
     p, tasks = instance.num_workers, instance.tasks
     can_compile = is_built_in and tasks <= _MOST_TASKS and p * tasks <= _MOST_CHOICES
-    if policy in OURS:
-        can_compile = can_compile and p <= _MOST_WORKERS
     if engine is Engine.KERNEL and not can_compile:
         name = policy if isinstance(policy, str) else made.name
         raise InputError(

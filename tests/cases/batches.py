@@ -77,6 +77,7 @@ def readings(seed: int) -> Options:
         replays=draw.choice([2, 10]),
         copies_lambda=draw.choice([1, 2]),
         first=draw.choice(["start", "spread"]),
+        damping=draw.choice([1, 3]),
     )
 
 

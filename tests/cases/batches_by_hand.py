@@ -9,7 +9,8 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import exp, fsum, lgamma, log
+from fractions import Fraction
+from math import exp, floor, fsum, lgamma, log
 from typing import Any
 
 __all__ = [
@@ -39,6 +40,7 @@ DEFAULTS: dict[str, Any] = {
     "copies": 2,
     "replays": 10,
     "copies_lambda": 1,
+    "damping": 1,
     "first": "start",
 }
 Row = list[Any]
@@ -187,7 +189,8 @@ def play(document: Mapping[str, Any], policy: str, **chosen: Any) -> Made:
                     advance(now)
                 count = sum(submission <= t <= last_call[i] for t, _ in made)
                 if shifts and (count < n or 10 * count > 11 * n):
-                    t_now = max(1, t_now * max(count, 1) // n)
+                    error = Fraction(max(count, 1), n) - 1
+                    t_now = max(1, floor(t_now * (1 + error / option["damping"])))
                     periods.append((now, t_now))
         if now == end:
             break
@@ -421,5 +424,6 @@ def readings(seed: int) -> dict[str, Any]:
         "replays": [0, 1, 2],
         "copies_lambda": [2, 3],
         "first": ["spread"],
+        "damping": [2, 7],
     }
     return {name: draw.choice(values) for name, values in others.items() if draw.random() < 0.45}

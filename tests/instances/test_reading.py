@@ -103,10 +103,17 @@ def test_sizes_are_limited(monkeypatch, tmp_path):
     monkeypatch.setattr(text_files, "MOST_TOML", 5)
     with pytest.raises(InputError, match="6 characters, expected at most 5"):
         decode_toml("a = 10")
-    monkeypatch.setattr(graph_files, "MOST_CELLS", 5)
-    for name, text in (("a.txt", "101\n101\n"), ("a.edgelist", "a b\na c\na d\na e\na f\na g\n")):
+    monkeypatch.setattr(graph_files, "MOST_EDGES", 5)
+    monkeypatch.setattr(graph_files, "MOST_NODES", 6)
+    for name, text, message in (
+        ("a.txt", "111\n111\n", "line 2: more than 5 edges, expected at most this"),
+        ("b.txt", "100\n" * 4, "line 4: more than 6 nodes, expected at most this"),
+        ("c.txt", "1000000\n", "line 1: more than 6 nodes, expected at most this"),
+        ("a.edgelist", "a b\na c\na d\na e\na f\na g\n", "6 lines, expected at most 5"),
+        ("b.edgelist", "a b\nc d\ne f\ng h\ni j\n", "line 4: more than 6 nodes, expected at most this"),
+    ):
         (tmp_path / name).write_text(text)
-        with pytest.raises(InputError, match=r"more than 5 (cells|edges), expected at most this"):
+        with pytest.raises(InputError, match=f"{name}: {message}"):
             read_graph(tmp_path / name)
     (tmp_path / "long").write_bytes(bytes(2000))
     with pytest.raises(InputError, match="long: more than 0 MiB, expected at most this"):
@@ -192,8 +199,8 @@ LOG = "; comment\r1 0 -1 300 4 -1 -1 4\r2 60 -1 100 2 -1 -1 2\r"
         ("0,add,a\n5000,remove,a\n9000,add,b\n", lambda path: read(path).states(slot_s=1).shape == (1, 9)),
         ("0 0 1 1 n 1 0 60 0\n", lambda path: read(path).nodes == ("n",)),
         (LOG, lambda path: list(import_log(path, nodes=8, slot_s=1).instance.rows()) == [(0, 4, 300), (60, 2, 100)]),
-        ("x 1\ny 2\n", lambda path: sorted(read_graph(path).nodes) == ["1", "2", "x", "y"]),
-        ("101\n010\n", lambda path: read_graph(path).number_of_edges() == 3),
+        ("x 1\ny 2\n", lambda path: sorted(read_graph(path).to_networkx().nodes) == ["1", "2", "x", "y"]),
+        ("101\n010\n", lambda path: read_graph(path).num_edges == 3),
         ('{"a": 1}', lambda path: read_json(path) == {"a": 1}),
     ],
     ids=["samples", "JSON samples", "log of nodes", "event table", "log of jobs", "edges", "matrix", "JSON"],
@@ -213,7 +220,7 @@ def test_an_instance_may_be_packed(tmp_path):
     (tmp_path / "a.json.gz").write_bytes(gzip.compress(b"\xef\xbb\xbf" + (tmp_path / "a.json").read_bytes()))
     assert instances.read(tmp_path / "a.json.gz") == lone
     (tmp_path / "bits.txt.bz2").write_bytes(bz2.compress(b"10\r01\r"))
-    assert sorted(read_graph(tmp_path / "bits.txt.bz2").edges) == [(0, 2), (1, 3)]
+    assert sorted(read_graph(tmp_path / "bits.txt.bz2").to_networkx().edges) == [(0, 2), (1, 3)]
 
 
 def test_an_endless_file_is_refused():

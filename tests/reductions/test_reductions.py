@@ -188,14 +188,14 @@ def test_invalid_problems_are_refused(make: Callable[[], Encd], message: str) ->
 
 
 def test_an_edge_within_a_side_is_refused() -> None:
-    graph = from_matrix([[1, 1]])
+    graph = from_matrix([[1, 1]]).to_networkx()
     graph.add_edge(1, 2)
     with pytest.raises(InputError, match="edge 1, 2: on one side"):
         Encd(graph, 1, 1)
 
 
 def test_a_problem_does_not_follow_later_changes_of_its_graph() -> None:
-    graph = from_matrix([[1, 1]])
+    graph = from_matrix([[1, 1]]).to_networkx()
     problem = Encd(graph, 1, 2)
     graph.remove_edge(0, 1)
     assert solve_encd(problem).exists
@@ -227,12 +227,13 @@ def test_the_largest_biclique_agrees_with_enumeration(problem: Encd, measure: Me
 def test_the_largest_number_of_nodes_agrees_with_a_matching(problem: Encd) -> None:
     """By Koenig's theorem, for each choice of one node of each side: a biclique is independent in the complement."""
     best = 0
-    for i, j in problem.graph.edges:
+    graph = problem.graph.to_networkx()
+    for i, j in graph.edges:
         v, w = (i, j) if i in problem.v else (j, i)
-        left, right = set(problem.graph[w]), set(problem.graph[v])
+        left, right = set(graph[w]), set(graph[v])
         complement = nx.Graph()
         complement.add_nodes_from(left | right)
-        complement.add_edges_from((x, y) for x in left for y in right if not problem.graph.has_edge(x, y))
+        complement.add_edges_from((x, y) for x in left for y in right if not graph.has_edge(x, y))
         matching = nx.bipartite.hopcroft_karp_matching(complement, top_nodes=left)
         best = max(best, len(left) + len(right) - len(matching) // 2)
     found = largest(problem.graph, Measure.NODES, is_matched=False).biclique

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, islice, permutations, product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
 from hindsched.instances.random_streams import stream
-from hindsched.reductions import Encd, from_matrix, solve_encd
+from hindsched.reductions import BipartiteGraph, Encd, from_matrix, solve_encd
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["KINDS", "Case", "generated", "named", "small"]
 
@@ -59,7 +61,7 @@ def small(most: int = 4, *, labelled: bool = False, first: int = 0, stop: int | 
     (20, 31)
     """
     for num_v, num_w, table in islice(_tables(most, labelled), first, stop):
-        graph = _frozen(np.array(table, dtype=bool).reshape(num_v, num_w))
+        graph = from_matrix(np.array(table, dtype=bool).reshape(num_v, num_w))
         yield [Case("small", Encd(graph, a, b)) for a, b in product(range(1, num_v + 2), range(1, num_w + 2))]
 
 
@@ -81,7 +83,9 @@ def _classes(rows: list[tuple[bool, ...]], num_v: int, num_w: int) -> Iterator[t
 
 def named() -> Iterator[list[Case]]:
     """Yield known bipartite graphs, most from networkx, each with every (a, b) that could be a biclique."""
-    makers: dict[str, Callable[[], nx.Graph[Any]]] = {
+    import networkx as nx
+
+    makers: dict[str, Callable[[], BipartiteGraph | nx.Graph[Any]]] = {
         "davis southern women": nx.davis_southern_women_graph,
         "complete 6 x 7": lambda: nx.complete_bipartite_graph(6, 7),
         "crown 7": lambda: from_matrix(~np.eye(7, dtype=bool)),
@@ -101,7 +105,7 @@ def named() -> Iterator[list[Case]]:
     }
     for make in makers.values():
         graph = make()
-        if not all("bipartite" in graph.nodes[node] for node in graph):
+        if isinstance(graph, nx.Graph) and not all("bipartite" in graph.nodes[node] for node in graph):
             nx.set_node_attributes(graph, nx.bipartite.color(graph), "bipartite")
         problem = Encd(graph, 1, 1)
         pairs = product(range(1, len(problem.v) + 1), range(1, len(problem.w) + 1))
@@ -144,7 +148,7 @@ def _blocks(draw: np.random.Generator) -> list[Case]:
 def _planted(draw: np.random.Generator) -> list[Case]:
     """Return a random graph with a planted biclique of the given size."""
     matrix, a, b = _plant(draw)
-    return [Case("planted", Encd(_frozen(matrix), a, b), answer=True)]
+    return [Case("planted", Encd(from_matrix(matrix), a, b), answer=True)]
 
 
 def _near_miss(draw: np.random.Generator) -> list[Case]:
@@ -154,11 +158,11 @@ def _near_miss(draw: np.random.Generator) -> list[Case]:
     graph has none.
     """
     matrix, a, b = _plant(draw)
-    problem = Encd(_frozen(matrix), a, b)
+    problem = Encd(from_matrix(matrix), a, b)
     while (found := solve_encd(problem).biclique) is not None:
         before = problem
         matrix[problem.v.index(found.v[draw.integers(a)]), problem.w.index(found.w[draw.integers(b)])] = False
-        problem = Encd(_frozen(matrix), a, b)
+        problem = Encd(from_matrix(matrix), a, b)
     return [Case("near-miss", problem, answer=False), Case("near-miss", before, answer=True)]
 
 
@@ -192,8 +196,4 @@ def _question(draw: np.random.Generator, kind: str, matrix: Matrix) -> Case:
     heaviest = np.argsort(-matrix.sum(axis=1), kind="stable")[:a]
     common = int(matrix[heaviest].all(axis=0).sum())
     b = int(np.clip(common + draw.integers(-1, 2, endpoint=True), 1, num_w))
-    return Case(kind, Encd(_frozen(matrix), a, b))
-
-
-def _frozen(matrix: Matrix) -> nx.Graph[Any]:
-    return nx.freeze(from_matrix(matrix))
+    return Case(kind, Encd(from_matrix(matrix), a, b))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from docs.studies.batches.claims import read_table
+from docs.studies.batches.evidence import read_table
 from docs.studies.marked_pages import Picture, Writer
 from docs.studies.text_table import text_table
 from hindsched.bench.report import canvas

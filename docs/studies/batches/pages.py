@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from docs.studies.batches.booking_page import BookingPage
-from docs.studies.batches.claims import judge, read_table, read_tally
+from docs.studies.batches.claims_page import ClaimsPage
+from docs.studies.batches.evidence import Evidence, estimate, read_table, select
 from docs.studies.batches.theorem import Tally
-from docs.studies.claims import Claim
-from docs.studies.claims_tables import claims_frame, claims_table, number_of_claims, one_of
+from docs.studies.claims_tables import one_of
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.text_table import text_table
 from hindsched.bench.batches.figures import draw_requests, draw_satisfied
@@ -40,10 +40,11 @@ class Published:
 
     def writers(self) -> dict[str, Writer]:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
-        tables = (self.failed_claims, self.algorithm_3, self.options, self.requests, self.expected_requests)
-        more = (self.first_calls, self.overdue, self.arrivals, self.scale)
-        numbers = (self.num_claims, self.runs, self.theorem, self.mean, self.requested, self.supplied_by, self.stuck)
-        return {writer.__name__: writer for writer in (*tables, *more, *numbers)} | self._booking.writers()
+        tables = (self.algorithm_3, self.options, self.requests, self.expected_requests)
+        more = (self.first_calls, self.overdue, self.scale)
+        numbers = (self.runs, self.theorem, self.mean, self.requested, self.supplied_by, self.stuck, self.with_requests)
+        writers = {writer.__name__: writer for writer in (*tables, *more, *numbers)}
+        return writers | self._booking.writers() | self._claims.writers()
 
     def pictures(self) -> dict[str, Picture | DataFile]:
         """Return the figures and data files next to the pages, by name."""
@@ -56,15 +57,18 @@ class Published:
                 lambda: _frame(self._runs, ("policy", "satisfied_batches", "stream_batches")),
                 lambda path: draw_satisfied(self._runs, path),
             ),
-            "claims.csv": DataFile(lambda: claims_frame(self._claims)),
         }
-        return files | self._booking.files()
+        return files | self._booking.files() | self._claims.files()
 
     # ---- rows
 
     @cached_property
     def _booking(self) -> BookingPage:
         return BookingPage()
+
+    @cached_property
+    def _claims(self) -> ClaimsPage:
+        return ClaimsPage()
 
     @cached_property
     def _runs(self) -> list[dict[str, Any]]:
@@ -75,21 +79,13 @@ class Published:
         return read_table("readings")
 
     @cached_property
-    def _tally(self) -> Tally:
-        return read_tally()
-
-    @cached_property
-    def _claims(self) -> Sequence[Claim]:
-        return judge(self._runs, read_table("arrivals"), self._tally)
+    def _evidence(self) -> Evidence:
+        return Evidence.stored()
 
     def _question(self, question: str) -> list[dict[str, Any]]:
         return [row for row in self._readings if row["question"] == question]
 
     # ---- numbers
-
-    def num_claims(self, word: str = "all") -> str:
-        """Return the number of claims with a verdict."""
-        return number_of_claims(self._claims, word)
 
     def runs(self, what: str = "all") -> str:
         """Return the number of runs: ``all``, those with ``optima``, or those of a start day."""
@@ -101,7 +97,7 @@ class Published:
 
     def theorem(self, what: str) -> str:
         """Return a count of the cases of Theorem 1."""
-        return count(int(getattr(self._tally, one_of(what, Tally.__dataclass_fields__))))
+        return count(int(getattr(self._evidence.theorem, one_of(what, Tally.__dataclass_fields__))))
 
     def mean(self, what: str, policy: str, first: str, copies_lambda: str, ratio: str, tasks: str = "all") -> str:
         """Return a mean over runs of Algorithm 3: shares in percent, copies per task; ``ratio`` is such as D/8."""
@@ -125,6 +121,15 @@ class Published:
                 return number(row[what]) if what == "copies_per_task" else share(row[what])
         raise InputError(f"{policy} {copies_lambda}, expected a run of batches_readings.csv")
 
+    def with_requests(self, what: str, policy: str, copies_lambda: str, deadline_s: str, c: str) -> str:
+        """Return a number of Algorithm 3 by requests per task, over crowds: ``copies`` per task, others shares."""
+        wanted = {"copies_lambda": _integer(copies_lambda), "deadline_s": _integer(deadline_s), "c": _integer(c)}
+        mine = select(self._evidence.copies, policy=policy, **wanted)
+        if not mine:
+            raise InputError(f"{policy} {copies_lambda} {deadline_s} {c}, expected a run of batches_copies.csv")
+        mean = estimate(row[what] for row in mine).mean
+        return number(mean) if what == "copies" else share(mean)
+
     def supplied_by(self, first: str) -> str:
         """Return the share of batches with enough requests under Algorithm 2, by how first calls are made."""
         return _percent([row for row in self._question("begin") if row["first"] == first], "fed")
@@ -134,12 +139,6 @@ class Published:
         return count(sum(row[what] for row in self._question("closing") if row["overdue"] == overdue))
 
     # ---- tables
-
-    def failed_claims(self, *sources: str) -> str:
-        """Return the claims from these parts of the paper that do not hold; underscores stand for spaces."""
-        known = {claim.source.replace(" ", "_") for claim in self._claims}
-        wanted = {one_of(source, sorted(known)) for source in sources}
-        return claims_table([claim for claim in self._claims if claim.source.replace(" ", "_") in wanted], "fails")
 
     def algorithm_3(self) -> str:
         """Return the results of Algorithm 3 by setting of times and predictor, with the hindsight optima."""
@@ -173,7 +172,7 @@ class Published:
         return _grouped(mine, ("policy", "first", "copies_lambda"), columns)
 
     def requests(self) -> str:
-        """Return the requests per batch under Algorithm 2: the paper's Figures 6 and 7."""
+        """Return the requests per batch under Algorithm 2: the paper's Figures 7 and 8."""
         columns: dict[str, Column] = {
             "enough requests": lambda mine: _percent(mine, "fed"),
             **{
@@ -195,9 +194,11 @@ class Published:
         for tasks in sorted({row["tasks"] for row in mine}):
             runs = [row for row in mine if row["tasks"] == tasks]
             hours = sum(row["shortest_period"] + row["longest_period"] for row in runs) / (7200 * len(runs))
-            near = {abs(row["period_h"] - hours): row for row in read_table("arrivals")}
-            gaps = near[min(near)]
-            wanted, stretch = requests_for(tasks, 0.99) / (0.9 * tasks), gaps["mean_gap_s"] / gaps["even_gap_s"]
+            calls = select(self._evidence.arrivals, stream="workers")
+            period = min({row["period_h"] for row in calls}, key=lambda known, hours=hours: abs(known - hours))  # type: ignore[misc]
+            gaps = select(calls, period_h=period)
+            wanted = requests_for(tasks, 0.99) / (0.9 * tasks)
+            stretch = estimate(row["mean_gap_s"] / row["even_gap_s"] for row in gaps).mean
             observed = sum(row["requests"][5] for row in runs) / len(runs)
             numbers = map(number, (wanted, hours, stretch, wanted / stretch, observed))
             lines.append([count(tasks), *numbers, _percent(runs, "fed")])
@@ -226,24 +227,6 @@ class Published:
                 with_option(mine, overdue), "satisfied_tasks"
             )
         return _grouped(self._question("closing"), ("policy",), columns)
-
-    def arrivals(self) -> str:
-        """Return the tests of contacts as a Poisson stream."""
-        head = ["period, h", "mean gap, s", "even gap, s", "rejected, even gap", "rejected, mean gap"]
-        head += ["variance / mean, 1 h", "swing over the day"]
-        lines = [
-            [
-                str(row["period_h"]),
-                number(row["mean_gap_s"]),
-                number(row["even_gap_s"]),
-                share(row["ks_rejected_at_5_percent"]),
-                share(row["ks_fitted_rejected_at_5_percent"]),
-                number(row["dispersion_3600s"]),
-                share(row["daily_swing"]),
-            ]
-            for row in read_table("arrivals")
-        ]
-        return text_table(head, lines)
 
     def scale(self) -> str:
         """Return processor seconds and memory by step for both sizes."""

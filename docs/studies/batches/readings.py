@@ -19,7 +19,7 @@ from hindsched.instances.batches.volunteers import DAY, WEEK
 from hindsched.instances.errors import SelfCheckError
 from hindsched.online.batches import Options, Simulation, run_policy
 
-__all__ = ["COLUMNS", "Size", "measure"]
+__all__ = ["COLUMNS", "Size", "checked_run", "measure"]
 
 COLUMNS = (
     "question",
@@ -139,7 +139,7 @@ def _requests(workers: int, tasks: int, batches: int, seed: int) -> dict[str, An
         for copies_lambda in (1, 2):
             for policy in _ALGORITHM_3:
                 options = Options(first="spread", copies_lambda=copies_lambda)
-                run = _checked(instance, policy, options)
+                run = checked_run(instance, policy, options)
                 stream = offline.solve(instance, Rung.STREAM, of=run.run).certificate
                 expect_ordered(policy, {Rung.STREAM: stream}, run)
                 yield _row("requests", TIMES[1], instance, run, options) | {
@@ -159,7 +159,7 @@ def _first_calls(workers: int, tasks: int, batches: int, seed: int) -> dict[str,
         instance = _instance(times, crowd, tasks, batches)
         for first in ("start", "spread"):
             options = Options(first=first)
-            rows.append(_row("begin", times, instance, _checked(instance, "A2", options), options))
+            rows.append(_row("begin", times, instance, checked_run(instance, "A2", options), options))
     return {"kind": "readings", "rows": rows}
 
 
@@ -170,11 +170,12 @@ def _overdue(seed: int) -> dict[str, Any]:
     for overdue in ("carry", "drop"):
         for policy in (name + shift for name in _ALGORITHM_3 for shift in ("", "-shift")):
             options = Options(overdue=overdue)
-            rows.append(_row("closing", times, instance, _checked(instance, policy, options), options))
+            rows.append(_row("closing", times, instance, checked_run(instance, policy, options), options))
     return {"kind": "readings", "rows": rows}
 
 
-def _checked(instance: Instance, policy: str, options: Options) -> Simulation:
+def checked_run(instance: Instance, policy: str, options: Options) -> Simulation:
+    """Run a policy; raise `SelfCheckError` if the checker rejects the run."""
     run = run_policy(instance, policy, options)
     verdict = instances.check(instance, run.run)
     if not verdict.is_valid or verdict.outcome.satisfied != run.satisfied:

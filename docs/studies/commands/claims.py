@@ -13,18 +13,18 @@ from hindsched.bench.commands import options
 
 
 @click.command("claims", short_help="Judge the claims of a paper by its reproduction.")
-@click.argument("family", type=click.Choice(["bags", "batches", "grid"]))
+@click.argument("family", type=click.Choice(["coupled", "bags", "batches", "grid"]))
 @click.option(
     "--results",
     type=options.FOLDER,
-    help="The folder that hindsched reproduce wrote.  [default: results/ and the name of the family]",
+    help="The folder that hindsched reproduce wrote.  [default: results/paper for coupled, results/FAMILY for others]",
 )
 @options.as_json
 def claims(family: str, results: Path | None, as_json: bool) -> None:
     """Print each claim of the paper of FAMILY with the evidence and a verdict. Writes claims.csv into the folder."""
     import pandas as pd
 
-    folder = results if results is not None else Path("results") / family
+    folder = results if results is not None else Path("results") / ("paper" if family == "coupled" else family)
     judged = import_module(f"docs.studies.{family}.claims").claims_of_results(folder)
     frame = pd.DataFrame([asdict(claim) for claim in judged])
     write_and_print(frame, folder / "claims.csv", "Claims of the paper", as_json=as_json)

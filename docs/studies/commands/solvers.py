@@ -14,6 +14,7 @@ from docs.studies.commands.points import points
 from hindsched.bench.commands import options
 from hindsched.bench.output import Table
 from hindsched.bench.report.markdown import markdown_table
+from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import write_text
 
 
@@ -48,13 +49,24 @@ class _Spread:
 @options.as_json
 @gather("spread", _Spread)
 def solvers(spread: _Spread, solvers: tuple[str, ...], time_limit_s: float, results: Path, as_json: bool) -> None:
-    """Time exact solvers against each other on the paper's instances, one core each, in one process.
+    """Time exact solvers against each other on the paper's instances, one after the other on one core each.
+
+    The solvers are those of `hindsched solve` and rivals: didp-cabs, didp-caasdy, ilp-scip, and with -whole the same
+    and ilp-highs without proven windows. Rivals that are not installed are left out.
 
     For each K the instances are spread evenly over the points m, n_com, wmin. Ratios are times over those of the first
     solver on the same instance; a stopped solve counts with its time limit, so its ratio is a lower bound.
     """
     from docs.studies.coupled import solver_races as races
+    from docs.studies.coupled.rivals import RIVALS
 
+    missing = [RIVALS[name] for name in solvers if name in RIVALS and not RIVALS[name].is_available()]
+    for rival in missing:
+        needed = " and ".join(rival.requires)
+        click.echo(f"hindsched: {rival.name} is left out: it needs {needed} (extra rivals)", err=True)
+    solvers = tuple(name for name in solvers if name not in [rival.name for rival in missing])
+    if not solvers:
+        raise InputError("none of them is installed", place="solver")
     sources = races.spread(spread.ms, spread.n_coms, spread.wmins, spread.iterations, spread.instances, spread.slots)
     rows = races.race(sources, solvers, results, races.Limits(time_limit_s))
     _show_race(races.compare(rows, solvers[0]), results, as_json)

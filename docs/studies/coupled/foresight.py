@@ -19,13 +19,14 @@ from hindsched.bench.campaign.sources import Given, Source
 from hindsched.bench.results.quantile import quantile
 from hindsched.bench.results.ratios import with_ratios
 from hindsched.bench.run_records import Options
+from hindsched.bench.shared_types import Policy
 from hindsched.instances.chains import Chain
 from hindsched.instances.coupled.from_trace import from_trace
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.errors import InputError
 from hindsched.instances.random_streams import stream
 from hindsched.instances.state_sources import DrawnStates
-from hindsched.instances.states import UP
+from hindsched.instances.states import UP, States
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,11 +36,16 @@ if TYPE_CHECKING:
 __all__ = [
     "AXES",
     "COLUMNS",
+    "PERIOD",
+    "PERIODS",
+    "TASKS",
+    "TRAIN_SLOTS",
     "Point",
     "Windows",
     "draw",
     "draw_map",
     "drawn_sources",
+    "make_instance",
     "map_of",
     "ratios_of",
     "trace_sources",
@@ -105,7 +111,8 @@ _LABELS = {
     "lost": "share of absences that are DOWN",
     "away": "absence / availability period",
 }
-_TASKS, _ITERATIONS = 4, 10
+#: m and K of all instances.
+TASKS, _ITERATIONS = 4, 10
 
 
 def draw(point: Point, seed: int, number: int) -> Instance:
@@ -121,7 +128,7 @@ def draw(point: Point, seed: int, number: int) -> Instance:
     (12, 2, 6, 1)
     """
     mean = point.task * PERIOD
-    p = round(point.workers * _TASKS)
+    p = round(point.workers * TASKS)
     chains, w = [], []
     for q in range(p):
         generator = stream("coupled", "foresight", 1, seed, number, q)
@@ -131,14 +138,20 @@ def draw(point: Point, seed: int, number: int) -> Instance:
         chains.append(Chain((up, (back, 1 - back, 0.0), (back, 0.0, 1 - back))))
         w.append(max(1, round(mean * generator.uniform(0.5, 1.5))))
     states = DrawnStates(chains, ("coupled", "foresight", 1, seed, number, "states"), _SLOTS, start="stationary")
+    return make_instance(point, w, states, chains)
+
+
+def make_instance(point: Point, w: Sequence[int], states: DrawnStates | States, chains: Sequence[Chain]) -> Instance:
+    """Return an instance at a point on given machines."""
+    mean = point.task * PERIOD
     return Instance(
-        tasks=_TASKS,
+        tasks=TASKS,
         iterations=_ITERATIONS,
-        n_com=max(1, round(point.channels * _TASKS)),
+        n_com=max(1, round(point.channels * TASKS)),
         t_prog=round(point.program * mean),
         t_data=max(1, round(point.program * mean / 5)) if point.program else 0,
         w=w,
-        mu=(None,) * p,
+        mu=(None,) * len(w),
         states=states,
         chains=chains,
     )
@@ -213,7 +226,7 @@ def trace_sources(
 
     def instance_at(at: int, length: int, w: int, t_prog: int, t_data: int) -> Instance:
         return from_trace(
-            trace, tasks=_TASKS, slot_s=slot_s, iterations=_ITERATIONS, n_com=2, t_prog=t_prog, t_data=t_data, w=w,
+            trace, tasks=TASKS, slot_s=slot_s, iterations=_ITERATIONS, n_com=2, t_prog=t_prog, t_data=t_data, w=w,
             start=whole.start + at * whole.slot_s, slots=length, nodes=chosen, train_slots=train,
             absent=windows.absent,  # type: ignore[arg-type]
         )  # fmt: skip
@@ -265,7 +278,7 @@ def mean_period(chains: Sequence[Chain], name: str = "trace") -> float:
 
 def map_of(
     sources: Sequence[Source],
-    policies: Sequence[str],
+    policies: Sequence[Policy],
     folder: Path,
     *,
     num_processes: int,
@@ -296,7 +309,7 @@ def map_of(
 
 def ratios_of(
     sources: Sequence[Source],
-    policies: Sequence[str],
+    policies: Sequence[Policy],
     folder: Path,
     *,
     num_processes: int,

@@ -15,6 +15,7 @@ from itertools import groupby
 from hindsched.instances.coupled.model import Instance
 from hindsched.offline.coupled.bounds.prefetch_relaxation import Budget, PrefetchRelaxation
 from hindsched.offline.coupled.objectives import Objective
+from hindsched.offline.limits import OutOfTimeError
 
 __all__ = ["FreePrefetch", "free_prefetch_bound"]
 
@@ -37,11 +38,17 @@ class FreePrefetch:
         self._known: dict[int, int | None] = {}
 
     def earliest_end(self, start: int) -> int | None:
-        """Return the slot before which no iteration ends that starts in ``start`` or later; None if none ends."""
+        """Return the slot before which no iteration ends that starts in ``start`` or later; None if none ends.
+
+        When the time of the relaxation is over, ``start`` itself.
+        """
         if start >= self._slots:
             return None
         if start not in self._known:
-            self._known[start] = self._search(start)
+            try:
+                self._known[start] = self._search(start)
+            except OutOfTimeError:
+                return start
         return self._known[start]
 
     def earliest_ends(self, iterations: int | None = None, proven: Sequence[int] = ()) -> list[int]:

@@ -41,6 +41,7 @@ from hindsched.offline.coupled.search.channel_flow import YES, make_flow, make_p
 from hindsched.offline.coupled.search.reconstruction import service_of
 from hindsched.offline.coupled.search.slot_codes import NEVER
 from hindsched.offline.coupled.search.state_tables import Table
+from hindsched.offline.limits import NO_LIMITS, OutOfTimeError, Stopwatch
 
 __all__ = ["NodeAnswer", "NodeProblem", "solve_node"]
 
@@ -91,7 +92,7 @@ class _Iteration(NamedTuple):
 
 
 def solve_node(
-    tables: SlotTables, states: Table, node: NodeProblem, *, time: float = math.inf, left_s: float = math.inf
+    tables: SlotTables, states: Table, node: NodeProblem, *, watch: Stopwatch | None = None, time: float = math.inf
 ) -> NodeAnswer:
     """Find a schedule of a branch node, or prove that it has none.
 
@@ -101,10 +102,16 @@ def solve_node(
         Of the slots up to the last end.
     node
         The node.
-    time, left_s
-        Limits of the deterministic time and of the seconds.
+    watch
+        Limit of the seconds, in which the model is built as well; None: no limit.
+    time
+        Limit of the deterministic time.
     """
-    model = _NodeModel(tables, node)
+    watch = Stopwatch(NO_LIMITS) if watch is None else watch
+    try:
+        model = _NodeModel(tables, node, watch)
+    except OutOfTimeError:
+        return NodeAnswer(None, None, 0.0, 0)
     if not model.is_possible or not model.require(node.used):
         return NodeAnswer(False, None, 0.0, len(model.model.proto.variables))
     solver = cp_model.CpSolver()
@@ -113,12 +120,12 @@ def solve_node(
     spent, num_variables = 0.0, 0
     while True:
         solver.parameters.max_deterministic_time = max(0.0, time - spent)
-        solver.parameters.max_time_in_seconds = max(0.0, left_s)
+        left_s = watch.left_s()
+        solver.parameters.max_time_in_seconds = math.inf if left_s is None else left_s
         status = solve_interruptibly(solver, model.model)
         if status == cp_model.MODEL_INVALID:
             raise SelfCheckError(f"CP-SAT calls the model {solver.status_name(status)}")
         spent += float(solver.response_proto.deterministic_time)
-        left_s -= solver.wall_time
         num_variables += len(model.model.proto.variables)
         if status == cp_model.UNKNOWN:
             return NodeAnswer(None, None, spent, num_variables)
@@ -130,12 +137,19 @@ def solve_node(
 
 
 class _NodeModel:
-    """The model of a node; ``is_possible`` is False if it has no solution before it is solved."""
+    """The model of a node; ``is_possible`` is False if it has no solution before it is solved.
 
-    def __init__(self, tables: SlotTables, node: NodeProblem) -> None:
+    Raises
+    ------
+    OutOfTimeError
+        When the time is over.
+    """
+
+    def __init__(self, tables: SlotTables, node: NodeProblem, watch: Stopwatch) -> None:
         instance, early, late = tables.instance, node.early, node.late
         self.model = cp_model.CpModel()
         self.is_possible = True
+        self._watch = watch
         self._instance, self._tables, self._domains, self._is_own = instance, tables, node.domains, node.is_own
         self._w = np.array(instance.w, np.int64)[tables.owner]
         self._max_tasks = np.minimum(np.array(instance.capacities, np.int64), instance.tasks)[tables.owner]
@@ -216,6 +230,7 @@ class _NodeModel:
         tasks: dict[int, Any] = {}
         member: dict[int, Any] = {}
         for period in np.flatnonzero(caps).tolist():
+            self._watch.check()
             cap, last = int(caps[period]), self._tables.last[period]
             member[period] = is_member = model.new_bool_var("")
             tasks[period] = x = is_member if cap == 1 else model.new_int_var(0, cap, "")
@@ -228,6 +243,7 @@ class _NodeModel:
         model.add(sum(tasks.values()) == m)
         periods = np.array(list(tasks))
         for t, advance in advances.items():
+            self._watch.check()
             away = periods[up[t + 1, periods] == up[t, periods]].tolist()
             if away:
                 model.add(sum(tasks[period] for period in away) + m * advance <= m)
@@ -241,6 +257,7 @@ class _NodeModel:
         t_prog, t_data = self._instance.t_prog, self._instance.t_data
         starts, firsts, tasks, member, program = iteration
         for period in sorted({*tasks, *program}):
+            self._watch.check()
             sent = [(tasks, t_data), (program, t_prog)]
             units = sum(each * of_period[period] for of_period, each in sent if period in of_period)
             counts = [*up[list(firsts), period].tolist(), *(-up[list(starts), period]).tolist()]
@@ -256,6 +273,7 @@ class _NodeModel:
         if self._domains is None:
             return
         for s, is_start in starts.items():
+            self._watch.check()
             for t, is_end in ends.items():
                 latest = self._domains.latest_compute_start(k + 1, s, t)
                 if any(latest < c < t for c in firsts):

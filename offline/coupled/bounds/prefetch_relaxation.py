@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.states import DOWN, UP
+from hindsched.offline.limits import NO_LIMITS, Stopwatch
 
 __all__ = ["Budget", "PrefetchRelaxation", "RelaxedIteration"]
 
@@ -61,18 +62,29 @@ class PrefetchRelaxation:
     ----------
     instance
         The instance.
+    watch
+        Stops the tables, `candidates` and `search`; None: no limit.
+
+    Raises
+    ------
+    OutOfTimeError
+        When the time is over.
     """
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, watch: Stopwatch | None = None) -> None:
         self.instance = instance
+        self._watch = Stopwatch(NO_LIMITS) if watch is None else watch
         p, slots = instance.states.shape
         is_up = instance.states == UP
         self._is_up = is_up
         self._up = np.zeros((p, slots + 1), dtype=np.int32)  # UP slots before slot t
         np.cumsum(is_up, axis=1, out=self._up[:, 1:])
+        self._watch.check()
         downs = np.where(instance.states == DOWN, np.arange(slots, dtype=np.int32), np.int32(-1))
         self._last_down = np.maximum.accumulate(downs, axis=1)  # last DOWN slot <= t, or -1
+        self._watch.check()
         self._since_down = self._up[:, 1:] - np.take_along_axis(self._up, self._last_down + 1, axis=1)
+        self._watch.check()
         self._words = [int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little") for row in is_up]
         self._room = np.zeros(slots + 1, dtype=np.int64)  # data slots the master can send before slot t
         np.cumsum(np.minimum(is_up.sum(axis=0), instance.channels), out=self._room[1:])
@@ -97,6 +109,8 @@ class PrefetchRelaxation:
     def candidates(self, start: int, credit: npt.ArrayLike) -> Iterator[tuple[int, int]]:
         """Yield (e, W) that satisfy a necessary condition, by increasing e, then W; O(p m) per pair.
 
+        The code looks at the clock before each block of slots.
+
         The condition: each worker on its own can have x_q tasks with W more UP slots after its transfers, all since its
         last DOWN, and these x_q sum to at least m.
         """
@@ -106,6 +120,7 @@ class PrefetchRelaxation:
         position, block = start, _FIRST_BLOCK
         largest = max(1, min(_LAST_BLOCK, _BLOCK_CELLS // max(1, self._caps.size)))
         while position < slots and self._lengths.size:
+            self._watch.check()
             ends = slice(position, min(position + min(block, largest), slots))
             usable = np.minimum(
                 self._up[:, ends.start + 1 : ends.stop + 1] - self._up[:, [start]], self._since_down[:, ends]
@@ -127,6 +142,8 @@ class PrefetchRelaxation:
         self, start: int, credit: Sequence[int], end: int, length: int, budget: Budget
     ) -> Iterator[RelaxedIteration]:
         """Yield relaxed iterations with W <= ``length``, at most one per set of members, until the budget is spent.
+
+        The code looks at the clock in each node.
 
         A node is pruned if its members have fewer than W common UP slots, or if all other workers together cannot hold
         the missing tasks before the first of those slots.
@@ -152,6 +169,7 @@ class PrefetchRelaxation:
         def branch(members: list[int], common: int, rest: list[int]) -> Iterator[RelaxedIteration]:
             if not budget.take():
                 return
+            self._watch.check()
             slot = start + _high_bit(common, length)
             held = {q: tasks_before(q, slot) for q in members}
             if not all(held.values()):

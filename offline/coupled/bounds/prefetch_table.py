@@ -26,8 +26,10 @@ from hindsched.offline.coupled.search.slot_codes import EFFORT_LIMIT_MET, NEVER,
 from hindsched.offline.coupled.search.state_tables import Table
 from hindsched.offline.coupled.search.teams import begin_teams, next_team
 
-#: Effort to decide whether an iteration can end in one slot, and ends tried between two looks at the clock.
-_EFFORT_PER_END, _ENDS_PER_SCAN = 1 << 20, 20_000
+#: Effort to decide whether an iteration can end in one slot.
+_EFFORT_PER_END = 1 << 20
+#: Ends that are tried between two looks at the clock; fewer of them where workers times tasks exceed the places.
+_ENDS_PER_SCAN, _PLACES = 20_000, 1_000
 
 
 SCANNED, SCANNED_TO = range(2)
@@ -129,7 +131,7 @@ def free_finish(arrays: SearchArrays, prefetch: Prefetch, t: int, horizon: int) 
         e = max(e, finish[k] - 1)
     if scan[SCANNED] == t:
         e = max(e, scan[SCANNED_TO])
-    steps = _ENDS_PER_SCAN
+    steps = max(1, _ENDS_PER_SCAN * _PLACES // max(_PLACES, problem.p * problem.m))
     effort = scratch.effort
     while e < horizon:
         if e >= table.length or steps == 0:
@@ -161,11 +163,13 @@ def free_finish(arrays: SearchArrays, prefetch: Prefetch, t: int, horizon: int) 
 @kernel
 def compose(arrays: SearchArrays, prefetch: Prefetch, t: int, k: int, horizon: int) -> int:
     """Return F composed k times, at t; or `NEVER`, `SLOTS_UNKNOWN`, `EFFORT_LIMIT_MET`."""
+    finish, known = prefetch.finish, min(horizon, arrays.table.length)
     for _ in range(k):
-        t = free_finish(arrays, prefetch, t, horizon)
+        following = finish[t] if t < known else 0  # a call for each iteration would take most of the time
+        t = following if following != 0 else free_finish(arrays, prefetch, t, horizon)
         if t < 0 or t >= NEVER:
-            return t
-    return t
+            return int(t)
+    return int(t)
 
 
 @kernel

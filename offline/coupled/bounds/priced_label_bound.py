@@ -8,7 +8,6 @@ refuted horizon and halves after a failure.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator, Iterator
 
 import numpy as np
@@ -252,11 +251,8 @@ class PricedLabelBound:
             from hindsched.offline.coupled.bounds import node_cpsat
         period = tables.facts.period
         used, unused = ([int(period[t, q]) for q, t in periods] for periods in (node.used, node.unused))
-        left_s = workspace.watch.left_s()
         problem = node_cpsat.NodeProblem(search.early, search.late, used, unused, search.domains(period), self._is_own)
-        answer = node_cpsat.solve_node(
-            tables, workspace.table, problem, time=time, left_s=math.inf if left_s is None else left_s
-        )
+        answer = node_cpsat.solve_node(tables, workspace.table, problem, watch=workspace.watch, time=time)
         if answer.plan is not None:
             last = end_of(workspace.instance, answer.plan[-1])
             assert last is not None

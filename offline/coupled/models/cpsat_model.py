@@ -49,7 +49,7 @@ from hindsched.instances.coupled.model import Instance
 from hindsched.instances.states import DOWN, UP
 from hindsched.offline.coupled.models.round_windows import Window
 from hindsched.offline.coupled.plans import IterationPlan
-from hindsched.offline.limits import OutOfTimeError, Stopwatch
+from hindsched.offline.limits import Stopwatch
 
 __all__ = ["SlotModel"]
 
@@ -77,6 +77,7 @@ class SlotModel:
     def __init__(self, instance: Instance, windows: Sequence[Window], watch: Stopwatch, *, stand_by: bool) -> None:
         self.instance = instance
         self.model = cp_model.CpModel()
+        self._watch = watch
         self._windows = [(window.earliest, window.latest) for window in windows]
         self._is_up = instance.states == UP
         self._periods = [_periods(row, windows[0].earliest, windows[-1].latest) for row in instance.states]
@@ -88,16 +89,12 @@ class SlotModel:
         self._program: dict[tuple[int, int, int], Any] = {}
         self._served: dict[tuple[int, int, int], Any] = {}
         for i in range(len(windows)):
-            if watch.is_over():
-                raise OutOfTimeError
             self._add_phases(i)
             self._add_members(i)
         if instance.t_prog:
             self._add_programs(stand_by)
         if instance.t_prog or instance.t_data:
             for i in range(len(windows)):
-                if watch.is_over():
-                    raise OutOfTimeError
                 self._add_service(i)
 
     def first(self, i: int) -> int:
@@ -127,6 +124,7 @@ class SlotModel:
         for t in range(self.first(i), latest):
             self._computing[i, t] = model.new_bool_var(f"computing[{i},{t}]")
         for t in self._slots(i):
+            self._watch.check()
             self._advances[i, t] = model.new_bool_var(f"advances[{i},{t}]")
             model.add_implication(self._advances[i, t], self.computing(i, t))
             model.add_implication(self._advances[i, t], self._not(self.ended(i, t)))
@@ -144,6 +142,7 @@ class SlotModel:
         length = model.new_int_var(1, min(most, len(self._slots(i))), f"length[{i}]")
         model.add(sum(self._advances[i, t] for t in self._slots(i)) == length)
         for q, periods in enumerate(self._periods):
+            self._watch.check()
             for g, (period_start, period_end) in enumerate(periods):
                 first, last = max(period_start, self.first(i)), min(period_end, latest)
                 num_up = int(self._is_up[q, first : last + 1].sum())
@@ -170,6 +169,7 @@ class SlotModel:
         model, instance = self.model, self.instance
         iterations = range(len(self._windows))
         for q, periods in enumerate(self._periods):
+            self._watch.check()
             for g, (period_start, period_end) in enumerate(periods):
                 uses = {i: self._member[i, q, g] for i in iterations if (i, q, g) in self._member}
                 sends: list[Any] = []
@@ -195,6 +195,7 @@ class SlotModel:
         model, instance = self.model, self.instance
         by_slot: dict[int, list[Any]] = {t: [] for t in self._slots(i)}
         for q, periods in enumerate(self._periods):
+            self._watch.check()
             for g, (period_start, period_end) in enumerate(periods):
                 tasks, program = self._tasks.get((i, q, g), 0), self._program.get((i, q, g), 0)
                 if isinstance(tasks, int) and isinstance(program, int):

@@ -8,7 +8,6 @@ schedule, or a horizon that doubles.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from math import ceil
 
 from ortools.sat.python import cp_model
@@ -19,7 +18,7 @@ from hindsched.offline.backends.cpsat_runs import limit_met, make_solver, solve_
 from hindsched.offline.backends.horizons import WindowAnswer, WindowProblem, doubling
 from hindsched.offline.backends.model_files import PROTO_FORMS, expect_form, write_whole
 from hindsched.offline.coupled.models.cpsat_model import SlotModel
-from hindsched.offline.coupled.models.round_windows import SlotRounds, Window, windows_to_write
+from hindsched.offline.coupled.models.round_windows import OneSlotWindows, SlotRounds, Window, windows_to_write
 from hindsched.offline.coupled.objectives import CoupledResult, Objective
 from hindsched.offline.coupled.plans import IterationPlan
 from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
@@ -93,17 +92,5 @@ class _CpsatRounds(SlotRounds):
         return WindowAnswer(plan, False, ceil(solver.best_objective_bound - 1e-6), limit_met(solver))
 
 
-class _WholeRounds(_CpsatRounds):
+class _WholeRounds(OneSlotWindows, _CpsatRounds):
     """Rounds whose windows assume only that each iteration takes a slot."""
-
-    def earliest_ends(self, count: int | None, proven: Sequence[int]) -> list[int]:
-        """Return consecutive slots."""
-        first = proven[-1] + 1 if proven else 0
-        last = self.slots if count is None else min(self.slots, first + count - len(proven))
-        return [*proven, *range(first, last)]
-
-    def windows(self, earliest: Sequence[int], horizon: int) -> list[Window] | None:
-        """Return windows that leave one slot to each iteration."""
-        count = len(earliest)
-        windows = [Window(i, horizon - count + i) for i in range(count)]
-        return windows if horizon >= count else None

@@ -13,7 +13,7 @@ from hindsched.instances.coupled.model import Instance
 from hindsched.instances.states import DOWN, UP
 from hindsched.offline.coupled.bounds.prefetch_relaxation import Budget, PrefetchRelaxation, RelaxedIteration
 from hindsched.offline.coupled.plans import IterationPlan, end_of, holds_program, receive
-from hindsched.offline.limits import Stopwatch
+from hindsched.offline.limits import OutOfTimeError, Stopwatch
 
 __all__ = ["greedy_plan"]
 
@@ -26,7 +26,8 @@ def greedy_plan(
 ) -> list[IterationPlan]:
     """Return a plan of ``iterations`` iterations that continues ``begun``; None: as many iterations as fit.
 
-    It has fewer iterations if no further one is found in the remaining slots, within the nodes, or in time.
+    It has fewer iterations if no further one is found in the remaining slots, within the nodes, or in time: that of
+    ``watch`` or of the relaxation.
     """
     instance = relaxation.instance
     left = Budget(_MAX_NODES)
@@ -38,7 +39,10 @@ def greedy_plan(
     while end is not None and (iterations is None or len(plan) < iterations):
         start = end + 1
         holders = {q for q in received if holds_program(instance, q, received, start)}
-        following = _next_iteration(relaxation, start, holders, left, watch)
+        try:
+            following = _next_iteration(relaxation, start, holders, left, watch)
+        except OutOfTimeError:
+            break
         if following is None:
             break
         plan.append(following)

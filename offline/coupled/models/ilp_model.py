@@ -77,7 +77,7 @@ from hindsched.instances.errors import SelfCheckError
 from hindsched.offline.coupled.models.capacities import Capacities, Period
 from hindsched.offline.coupled.models.round_windows import Window
 from hindsched.offline.coupled.plans import IterationPlan
-from hindsched.offline.limits import OutOfTimeError, Stopwatch
+from hindsched.offline.limits import Stopwatch
 
 if TYPE_CHECKING:
     import pulp
@@ -123,6 +123,7 @@ class SlotProgram:
         import pulp
 
         self._pulp = pulp
+        self._watch = watch
         self.instance = instance
         self.program = pulp.LpProblem("iterations", pulp.LpMinimize)
         self._windows = windows
@@ -138,15 +139,13 @@ class SlotProgram:
         self._held: dict[tuple[int, Period], Any] = {}
         self._zero = self.program.add_variable("zero", 0, 0)
         for i in range(len(windows)):
-            if watch.is_over():
-                raise OutOfTimeError
-            self._add_iteration(i, watch)
+            self._add_iteration(i)
         if not is_any_sufficient:
             self.program.setObjective(self._sum((end, e) for e, end in self._end[-1].items()))
 
     # ------------------------------------------------------------------------------------------------ writing
 
-    def _add_iteration(self, i: int, watch: Stopwatch) -> None:
+    def _add_iteration(self, i: int) -> None:
         window = self._windows[i]
         first = self._first(i)
         slots = range(first, window.latest + 1)
@@ -186,8 +185,6 @@ class SlotProgram:
             self._at_most([(advance[t], 1), (computes, -1)], 0)
             self._at_most([(begin.get(t), 1), (advance[t], -1)], 0)
             self._at_most([(end.get(t), 1), (advance[t], -1)], 0)
-        if watch.is_over():
-            raise OutOfTimeError
         self._add_tasks(i, begin_most, level_most, level)
         self._add_team_slots(i, comp, advance)
         must: dict[int, list[Any]] = defaultdict(list)
@@ -196,10 +193,8 @@ class SlotProgram:
                 must[t].append(level[length, e])
         for t, chosen in must.items():  # (7)
             self._at_most([(comp.get(t), -1), *((it, 1) for it in chosen)], 0)
-        if i:
+        if window.latest_before:
             self._add_prefetching(i)
-        if watch.is_over():
-            raise OutOfTimeError
         self._add_service(i)
 
     def _add_tasks(
@@ -320,6 +315,7 @@ class SlotProgram:
         self._add(terms, self._pulp.LpConstraintLE, right)
 
     def _add(self, terms: _Terms, sense: int, right: int) -> None:
+        self._watch.check()
         expression = self._sum(terms)
         if not expression:  # an empty sum is 0; the solver has to see a contradiction
             expression = self._sum([(self._zero, 1)])

@@ -9,18 +9,22 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from math import ceil
+from typing import TYPE_CHECKING
 
 from hindsched.instances.coupled.model import Instance
 from hindsched.offline.backends.horizons import WindowAnswer, WindowProblem, short_steps
 from hindsched.offline.backends.model_files import PROGRAM_FORMS, ModelForm, expect_form, write_whole
-from hindsched.offline.backends.pulp_runs import MilpSolver, run
+from hindsched.offline.backends.pulp_runs import Claim, MilpSolver, run
 from hindsched.offline.coupled.models.ilp_model import SlotProgram
 from hindsched.offline.coupled.models.round_windows import SlotRounds, Window, windows_to_write, windows_with_pairs
 from hindsched.offline.coupled.objectives import CoupledResult, Objective
 from hindsched.offline.coupled.plans import IterationPlan
 from hindsched.offline.limits import NO_LIMITS, Limits, Stopwatch
 
-__all__ = ["solve_by_cbc", "solve_by_highs", "write_program"]
+if TYPE_CHECKING:
+    import pulp
+
+__all__ = ["ProgramRounds", "solve_by_cbc", "solve_by_highs", "write_program"]
 
 
 def solve_by_highs(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> CoupledResult:
@@ -30,7 +34,7 @@ def solve_by_highs(instance: Instance, objective: Objective, stand_by: bool, lim
     -----
     The solver's statuses are its claims within its tolerances. The value is recomputed from the schedule.
     """
-    return _PulpRounds(MilpSolver.HIGHS, instance, stand_by, limits).solve(objective, short_steps, is_stepwise=False)
+    return ProgramRounds(MilpSolver.HIGHS, instance, stand_by, limits).solve(objective, short_steps, is_stepwise=False)
 
 
 def solve_by_cbc(instance: Instance, objective: Objective, stand_by: bool, limits: Limits) -> CoupledResult:
@@ -40,7 +44,7 @@ def solve_by_cbc(instance: Instance, objective: Objective, stand_by: bool, limit
     -----
     As `solve_by_highs`. CBC reports no bound: after a limit, the bound is that of the horizons before.
     """
-    return _PulpRounds(MilpSolver.CBC, instance, stand_by, limits).solve(objective, short_steps, is_stepwise=False)
+    return ProgramRounds(MilpSolver.CBC, instance, stand_by, limits).solve(objective, short_steps, is_stepwise=False)
 
 
 def write_program(
@@ -81,10 +85,18 @@ def write_program(
     write_whole(path, PROGRAM_FORMS, program.writeLP if form is ModelForm.LP else program.writeMPS)
 
 
-class _PulpRounds(SlotRounds):
-    """Rounds that a solver behind PuLP solves."""
+class ProgramRounds(SlotRounds):
+    """Rounds that an ILP solver solves.
 
-    def __init__(self, solver: MilpSolver, instance: Instance, stand_by: bool, limits: Limits) -> None:
+    Parameters
+    ----------
+    solver
+        The name of the solver, the last part of the name in the result.
+    instance, stand_by, limits
+        As for `SlotRounds`.
+    """
+
+    def __init__(self, solver: str, instance: Instance, stand_by: bool, limits: Limits) -> None:
         super().__init__(instance, stand_by, limits, f"ilp-{solver}")
         self._solver = solver
         self.count(programs=0, variables=0, constraints=0)
@@ -99,9 +111,13 @@ class _PulpRounds(SlotRounds):
             self.instance, problem.windows, watch, stand_by=self.stand_by, is_any_sufficient=problem.is_any_sufficient
         )
         self.count(programs=1, variables=model.program.numVariables(), constraints=model.program.numConstraints())
-        claim = run(model.program, self._solver, self.limits, problem.left_s(watch))
+        claim = self.run(model.program, problem.left_s(watch))
         plan = model.plan() if claim.has_solution else None
         least_end = None
         if claim.bound is not None and not problem.is_any_sufficient:
             least_end = ceil(claim.bound - 1e-6)
         return WindowAnswer(plan, claim.is_proven, least_end, claim.limit)
+
+    def run(self, program: pulp.LpProblem, time_limit_s: float | None) -> Claim:
+        """Solve a program with the solver."""
+        return run(program, self._solver, self.limits, time_limit_s)

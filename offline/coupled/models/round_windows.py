@@ -19,10 +19,10 @@ from hindsched.offline.coupled.bounds.prefetch_relaxation import PrefetchRelaxat
 from hindsched.offline.coupled.models.greedy_plan import greedy_plan
 from hindsched.offline.coupled.objectives import CoupledResult, Objective
 from hindsched.offline.coupled.plans import IterationPlan, emit, end_of
-from hindsched.offline.limits import Limits, Stopwatch
+from hindsched.offline.limits import Limits, OutOfTimeError, Stopwatch
 from hindsched.offline.results import Status
 
-__all__ = ["SlotRounds", "Window", "windows_to_write", "windows_with_pairs", "windows_within"]
+__all__ = ["OneSlotWindows", "SlotRounds", "Window", "windows_to_write", "windows_with_pairs", "windows_within"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,20 +128,28 @@ class SlotRounds(ABC):
         self.by = by
         self.counts: dict[str, int] = {}
         self._watch = Stopwatch(limits)
-        self.bound = FreePrefetch(PrefetchRelaxation(instance))
+        self._bound: FreePrefetch | None = None
+
+    @property
+    def bound(self) -> FreePrefetch:
+        """The free-prefetch bound; `OutOfTimeError` if the time is over before its tables are made."""
+        if self._bound is None:
+            self._bound = FreePrefetch(PrefetchRelaxation(self.instance, self._watch))
+        return self._bound
 
     def solve(self, objective: Objective, growth: Growth, *, is_stepwise: bool) -> CoupledResult:
         """Return the optimum, or the best schedule and bound when the time is over."""
         search = HorizonSearch(self, self._watch, growth, is_stepwise=is_stepwise)
+        plan: list[IterationPlan] | None
         value: int | None
         bound: int | None
         if objective is Objective.MAKESPAN:
-            plan, least = search.least_end(self.instance.iterations)
+            plan, least = self._least_end(search)
             value = None if plan is None else self.end_of(plan) + 1
             bound = None if least is None else least + 1
             slots = value
         else:
-            plan, bound = search.most_rounds()
+            plan, bound = self._most_rounds(search)
             value, slots = len(plan), self.slots
         if value is None:
             status = Status.INFEASIBLE if bound is None else Status.UNKNOWN
@@ -159,6 +167,20 @@ class SlotRounds(ABC):
             self.counts,
             limit=search.limit,
         )
+
+    def _least_end(self, search: HorizonSearch[IterationPlan, Window]) -> tuple[list[IterationPlan] | None, int | None]:
+        """Return what `HorizonSearch.least_end` returns; without time for any table, that an iteration takes a slot."""
+        try:
+            return search.least_end(self.instance.iterations)
+        except OutOfTimeError:
+            return None, self.instance.iterations - 1
+
+    def _most_rounds(self, search: HorizonSearch[IterationPlan, Window]) -> tuple[list[IterationPlan], int]:
+        """Return what `HorizonSearch.most_rounds` returns, or the same as `_least_end` does."""
+        try:
+            return search.most_rounds()
+        except OutOfTimeError:
+            return [], self.slots
 
     def count(self, **numbers: int) -> None:
         """Add to the counts."""
@@ -189,3 +211,21 @@ class SlotRounds(ABC):
     @abstractmethod
     def solve_windows(self, problem: WindowProblem[Window], watch: Stopwatch) -> WindowAnswer[IterationPlan]:
         """Solve the model within the windows."""
+
+
+class OneSlotWindows:
+    """Windows that assume only that each iteration takes a slot; a base class to name before `SlotRounds`."""
+
+    slots: int
+
+    def earliest_ends(self, count: int | None, proven: Sequence[int]) -> list[int]:
+        """Return consecutive slots."""
+        first = proven[-1] + 1 if proven else 0
+        last = self.slots if count is None else min(self.slots, first + count - len(proven))
+        return [*proven, *range(first, last)]
+
+    def windows(self, earliest: Sequence[int], horizon: int) -> list[Window] | None:
+        """Return windows that leave one slot to each iteration."""
+        count = len(earliest)
+        windows = [Window(i, horizon - count + i) for i in range(count)]
+        return windows if horizon >= count else None

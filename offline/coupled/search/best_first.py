@@ -34,7 +34,7 @@ from hindsched.offline.coupled.search.labels import (
     pop,
     push,
 )
-from hindsched.offline.coupled.search.normal_form import prepare
+from hindsched.offline.coupled.search.normal_form import next_program, prepare
 from hindsched.offline.coupled.search.scratch_memory import NUM_FOUND
 from hindsched.offline.coupled.search.search_arrays import SearchArrays
 from hindsched.offline.coupled.search.slot_codes import NEVER, SLOTS_UNKNOWN
@@ -211,7 +211,9 @@ def _expand_label(arrays: SearchArrays, labels: Labels, settings: SearchSettings
     for k in range(problem.num_words):
         reachable[k] |= needs.obtainable[k]
     if not last and is_dominated(arrays, labels, mode, done + 1, e + 1, reachable, end, -1):
-        labels.next_end[i] = e + 1
+        later = next_program(arrays.table, problem, s, e, labels.held[i], end)
+        scratch.effort[SPENT] += (later - e) * problem.p // 64
+        labels.next_end[i] = later
         tally[NUM_DOMINATED] += 1
         return SLICE_DONE
     is_whole = expand(arrays, mode, s, e, end, last)

@@ -66,7 +66,8 @@ class LabelSearch:
         self.bound = 0 if iterations else -NEVER
         self.labels = make_labels(iterations or workspace.slots, workspace.problem.num_words, parameters.first_labels)
         self.labels.heap_key[0] = _DIVE_ROOT_KEY if dive else self.bound
-        self._slice_steps = parameters.slice_steps
+        places = max(parameters.slice_places, workspace.problem.p * workspace.problem.m)
+        self._slice_steps = max(1, parameters.slice_steps * parameters.slice_places // places)
         self._effort = parameters.dive_effort if dive else parameters.best_first_effort
         self._found = parameters.dive_sets if dive else parameters.best_first_sets
 
@@ -77,6 +78,7 @@ class LabelSearch:
             workspace.check()
             workspace.limit_expansion(self._effort, self._found)
             share = min(steps, self._slice_steps)
+            before = workspace.effort_spent()
             reason = self._run(incumbent.cost - 1, share)
             if not self.is_dive:
                 self.bound = max(self.bound, self._least(incumbent.cost))
@@ -92,7 +94,8 @@ class LabelSearch:
                 self._effort *= 4
                 self._found *= 2
             elif reason == SLICE_DONE or (self.is_dive and reason == SOLVED):
-                steps -= share
+                spent = (workspace.effort_spent() - before) // EFFORT_PER_STEP  # less where a scan of ends stops early
+                steps -= share if reason == SOLVED else min(share, max(1, spent))
                 incumbent.offer(self)
             else:
                 self.is_finished = True

@@ -30,6 +30,9 @@ from hindsched.offline.coupled.search.scratch_memory import Needs
 from hindsched.offline.coupled.search.slot_codes import NEVER
 from hindsched.offline.coupled.search.state_tables import Table
 
+MAX_SKIP = 64
+"""Ends after which `next_program` stops: keys in the queue rise with the ends, and unknown ends have no key."""
+
 
 @kernel
 def useful(table: Table, problem: Problem, q: int, t: int, horizon: int) -> bool:
@@ -84,6 +87,29 @@ def prepare(table: Table, problem: Problem, needs: Needs, s: int, e: int, held: 
                 add(needs.obtainable, q)
         else:
             needs.program_by[q] = NEVER
+
+
+@kernel
+def next_program(table: Table, problem: Problem, s: int, e: int, held: Words, horizon: int) -> int:
+    """Return the next slot after e in which a worker can have the program that could not one slot before.
+
+    The iteration starts in slot s with holders `held`, as in `prepare`. The slot is at most `MAX_SKIP` slots after e,
+    and at most the end of the known slots and of the horizon. Before it, survivors and obtainable workers are among
+    those of slot e.
+    """
+    stop = min(horizon, table.length, e + MAX_SKIP)
+    for t in range(e + 1, stop):
+        for q in range(problem.p):
+            num_up = table.cnt[t, q]
+            period_start = table.down[t, q] + 1
+            if (
+                num_up > table.cnt[t - 1, q]  # the last unit of a program in slot t - 1
+                and num_up - table.cnt[max(s, period_start), q] == problem.t_prog
+                and not (period_start <= s and has(held, q))
+                and useful(table, problem, q, t + 1, horizon)
+            ):
+                return t
+    return max(e + 1, stop)
 
 
 @kernel

@@ -17,7 +17,9 @@ class LabelSearchParameters(NamedTuple):
     Parameters
     ----------
     slice_steps
-        Steps of work between two checks of the clock.
+        Steps of work between two checks of the clock, where workers times tasks are at most ``slice_places``.
+    slice_places
+        More workers times tasks make a step slower, and slices shorter in proportion.
     first_labels
         Initial room for labels; the arrays double when they are full.
     best_first_effort
@@ -31,6 +33,7 @@ class LabelSearchParameters(NamedTuple):
     """
 
     slice_steps: int = 4_000
+    slice_places: int = 4_000
     first_labels: int = 1 << 10
     best_first_effort: int = 1 << 14
     best_first_sets: int = 64

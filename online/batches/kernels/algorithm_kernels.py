@@ -110,7 +110,8 @@ def shift(arrays: InstanceArrays, options: MasterOptions, state: State, record: 
         record.time, size, arrays.submissions[batch] - 1
     )
     if came < arrays.tasks or 10 * came > 11 * arrays.tasks:
-        _set_period(state, now, max(1, at[PERIOD] * max(came, 1) // arrays.tasks))
+        change = at[PERIOD] * (max(came, 1) - arrays.tasks) // (options.damping * arrays.tasks)
+        _set_period(state, now, max(1, at[PERIOD] + change))
 
 
 @kernel

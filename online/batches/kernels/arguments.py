@@ -103,6 +103,7 @@ class MasterOptions(NamedTuple):
     counts_connections: bool
     copies: int
     replays: int
+    damping: int  # of shifting
     requests: int  # lambda
     calls: int  # Z, calls to book for a batch, of BOOKING
     double_mean: float  # 2.0 * mean C

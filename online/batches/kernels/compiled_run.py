@@ -45,7 +45,9 @@ def run_kernel(instance: Instance, name: str, options: Options) -> tuple[Contact
     margins = [instance.margin(i) for i in range(instance.num_batches)]
     if max(instance.end, instance.tasks * instance.num_batches) >= arguments.NEVER - 1:
         return None
-    if 10 * requests * instance.num_workers >= 2**62 or max(9, instance.tasks) * max(margins) >= 2**62:
+    if max(10 * requests * instance.num_workers, options.damping * instance.tasks) >= 2**62:
+        return None
+    if max(9, instance.tasks) * max(margins) >= 2**62:
         return None
     since = _since(instance, options, algorithm, predictor)
     instance.covering(since, instance.end)  # generated availability is drawn once, for the largest interval first
@@ -64,6 +66,7 @@ def run_kernel(instance: Instance, name: str, options: Options) -> tuple[Contact
         counts_connections=options.active == "connections",
         copies=options.copies,
         replays=options.replays,
+        damping=options.damping,
         requests=requests,
         calls=calls_wanted(requests),
         double_mean=2.0 * (instance.sum_c / instance.num_workers),

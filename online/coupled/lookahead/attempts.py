@@ -6,7 +6,7 @@ receive n slots:
 - g(s, n, t) = Pr(UP at t, not DOWN in 0..t, and UP in at least n of the slots 0..t-1): it has received all by slot t;
 - nd(s, t) = Pr(not DOWN in 0..t).
 
-`tables` computes both slot by slot from the transition probabilities between UP and RECLAIMED.
+`tables` and `reach_table` compute both slot by slot from the transition probabilities between UP and RECLAIMED.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hindsched.instances.states import RECLAIMED, UP
 from hindsched.online.coupled.estimates import complete
 from hindsched.online.coupled.visible import Problem
 
-__all__ = ["Attempt", "AttemptModel", "Member", "Tables", "attempt_model", "tables"]
+__all__ = ["Attempt", "AttemptModel", "Member", "Tables", "attempt_model", "reach_table", "tables"]
 
 Reals = npt.NDArray[np.float64]
 
@@ -35,7 +35,7 @@ _MOST_SLOTS_TO_DOWN = 1e8
 DECAYED = math.log(1e3)
 #: Least number of slots in a table; tables end at multiples of `STEP`.
 FEWEST_SLOTS, STEP = 512, 16
-#: Largest number of entries of a table: half a gigabyte.
+#: Largest number of entries of `Tables`, and of the tables of g that are kept: half a gigabyte each.
 _MOST_NUMBERS = 1 << 26
 
 
@@ -44,8 +44,10 @@ class Tables(NamedTuple):
 
     Parameters
     ----------
-    reach
-        g(s, n, t), shape (p, 2, N + 1, H), s = 0 for UP and 1 for RECLAIMED.
+    kept
+        M of each worker, shape (p, 2, 2): transition probabilities between UP and RECLAIMED.
+    up
+        g(s, 0, t), shape (p, 2, H), s = 0 for UP and 1 for RECLAIMED.
     stay
         nd(s, t), shape (p, 2, H).
     rate
@@ -58,7 +60,8 @@ class Tables(NamedTuple):
         Shape (p, 2): expected slots until DOWN.
     """
 
-    reach: Reals
+    kept: Reals
+    up: Reals
     stay: Reals
     rate: Reals
     p_plus: Reals
@@ -98,40 +101,27 @@ def tables(chains: Sequence[Chain], longest: int) -> Tables:
 
     Notes
     -----
-    With G_t(n) and R_t(n) the probabilities of being UP, and RECLAIMED, at t without having been DOWN and
-    after at least n UP slots: G_{t+1}(n) = G_t(n - 1) P_uu + R_t(n) P_ru and R_{t+1}(n) = G_t(n - 1) P_ur + R_t(n)
-    P_rr, where n - 1 means 0 for n = 0. Then g = G and nd = G(0) + R(0). Time and memory are O(p N H).
+    With G_t and R_t the probabilities of being UP, and RECLAIMED, at t without having been DOWN, g(s, 0, t) = G_t and
+    nd(s, t) = G_t + R_t. Time and memory are O(p H).
 
     Examples
     --------
     >>> made = tables([Chain(((0.5, 0.25, 0.25), (0.5, 0.0, 0.5), (0.0, 0.0, 1.0)))], longest=2)
-    >>> made.reach[0, UP, :, :3].tolist()
-    [[1.0, 0.5, 0.375], [0.0, 0.5, 0.375], [0.0, 0.0, 0.25]]
     >>> made.stay[0, :, :2].tolist()
     [[1.0, 0.75], [1.0, 0.5]]
     """
     slots = _slots_for(longest)
     p = len(chains)
-    if 2 * p * (longest + 1) * slots > _MOST_NUMBERS:
-        raise InputError(
-            f"up to {longest} slots to receive on {p} workers, expected few enough for a table of "
-            f"{_MOST_NUMBERS:,} numbers",
-            place="t_prog, t_data",
-        )
     kept = np.array([_kept(chain) for chain in chains])
-    uu, ur, ru, rr = (kept[:, x, y][:, None, None] for x in range(2) for y in range(2))
-    up = np.zeros((p, 2, longest + 1))
-    reclaimed = np.zeros_like(up)
-    up[:, UP, 0] = reclaimed[:, RECLAIMED, 0] = 1.0
-    before = np.maximum(np.arange(longest + 1) - 1, 0)
-    reach = np.empty((slots, *up.shape))
-    stay = np.empty((slots, p, 2))
-    for t in range(slots):
-        reach[t] = up
-        stay[t] = up[:, :, 0] + reclaimed[:, :, 0]
-        moved = up[:, :, before]
-        up, reclaimed = moved * uu + reclaimed * ru, moved * ur + reclaimed * rr
     up_up, up_rec, rec_up, rec_rec = kept[:, 0, 0], kept[:, 0, 1], kept[:, 1, 0], kept[:, 1, 1]
+    uu, ur, ru, rr = (each[:, None] for each in (up_up, up_rec, rec_up, rec_rec))
+    g, r = np.zeros((p, 2)), np.zeros((p, 2))
+    g[:, UP] = r[:, RECLAIMED] = 1.0
+    up, stay = np.empty((p, 2, slots)), np.empty((p, 2, slots))
+    for t in range(slots):
+        up[:, :, t] = g
+        stay[:, :, t] = g + r
+        g, r = g * uu + r * ru, g * ur + r * rr
     with np.errstate(divide="ignore"):
         rate = -np.log((up_up + rec_rec) / 2 + np.sqrt(((up_up - rec_rec) / 2) ** 2 + up_rec * rec_up))
     returns = rec_up / (1.0 - rec_rec)
@@ -139,13 +129,49 @@ def tables(chains: Sequence[Chain], longest: int) -> Tables:
     determinant = (1.0 - up_up) * (1.0 - rec_rec) - up_rec * rec_up
     time_to_down = np.stack(((1.0 - rec_rec + up_rec) / determinant, (1.0 - up_up + rec_up) / determinant), axis=1)
     return Tables(
-        np.ascontiguousarray(np.moveaxis(reach, 0, -1)),
-        np.ascontiguousarray(np.moveaxis(stay, 0, -1)),
+        kept,
+        up,
+        stay,
         np.minimum(rate, 700.0),
         p_plus,
         np.stack((np.ones(p), returns), axis=1),
         time_to_down,
     )
+
+
+def reach_table(kept: Reals, longest: int, slots: int) -> Reals:
+    """Return g(s, n, t) of one worker, shape (2, N + 1, H), for up to N = ``longest`` slots to receive.
+
+    Parameters
+    ----------
+    kept
+        Its row of `Tables.kept`.
+    longest
+        N.
+    slots
+        H.
+
+    Notes
+    -----
+    With G_t(n) and R_t(n) the probabilities of being UP, and RECLAIMED, at t without having been DOWN and
+    after at least n UP slots: G_{t+1}(n) = G_t(n - 1) P_uu + R_t(n) P_ru and R_{t+1}(n) = G_t(n - 1) P_ur + R_t(n)
+    P_rr, where n - 1 means 0 for n = 0. Then g = G. Time and memory are O(N H).
+
+    Examples
+    --------
+    >>> reach_table(np.array([[0.5, 0.25], [0.5, 0.0]]), longest=2, slots=3)[UP].tolist()
+    [[1.0, 0.5, 0.375], [0.0, 0.5, 0.375], [0.0, 0.0, 0.25]]
+    """
+    (uu, ur), (ru, rr) = kept
+    up, reclaimed = np.zeros((2, longest + 1)), np.zeros((2, longest + 1))
+    up[UP, 0] = reclaimed[RECLAIMED, 0] = 1.0
+    before = np.maximum(np.arange(longest + 1) - 1, 0)
+    reach = np.empty((slots, *up.shape))
+    for t in range(slots):
+        reach[t] = up
+        moved = up[:, before]
+        up, reclaimed = moved * uu + reclaimed * ru, moved * ur + reclaimed * rr
+    return np.ascontiguousarray(np.moveaxis(reach, 0, -1))
 
 
 class AttemptModel:
@@ -159,7 +185,7 @@ class AttemptModel:
     Raises
     ------
     InputError
-        For a worker without chain, naming it, or transfers too long for a table.
+        For a worker without chain, naming it, or transfers too long for the tables.
 
     Notes
     -----
@@ -175,7 +201,7 @@ class AttemptModel:
 
     A sum stops when the product of the long-run decays has fallen to 1e-3 (for U: counted from the largest need), or at
     the end of the table. The rest is a geometric series of that decay. For one worker the sums are in closed form. An
-    attempt costs O(|S| H).
+    attempt costs O(|S| H). The table of g of a worker is computed when an attempt needs it.
 
     Examples
     --------
@@ -188,8 +214,18 @@ class AttemptModel:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.longest = longest_of(problem)
+        p, slots = problem.num_workers, _slots_for(self.longest)
+        table = 2 * (self.longest + 1) * slots
+        if max(4 * p * slots, min(p, problem.tasks) * table) > _MOST_NUMBERS:
+            raise InputError(
+                f"up to {self.longest} slots to receive on {p} workers, expected few enough for tables of "
+                f"{_MOST_NUMBERS:,} numbers",
+                place="t_prog, t_data",
+            )
+        self.most_reach_tables = min(p, _MOST_NUMBERS // table)  # that are kept; a plan needs one for each member
         self.tables = tables(complete(problem.chains), self.longest)
         self._fresh: dict[tuple[int, ...], tuple[float, float]] = {}
+        self._reach: dict[int, Reals] = {}
 
     def attempt(self, members: Sequence[Member], slots: int) -> Attempt:
         """Return the expectations for a set of members with ``slots`` >= 1 slots of remaining computation."""
@@ -240,12 +276,20 @@ class AttemptModel:
         reach = np.ones(stop_of(max(needs), decay, made.stay.shape[2]))
         stay = np.ones(stop_of(0, decay, made.stay.shape[2]))
         for q, s, n in zip(workers, states, needs, strict=True):
-            reach *= made.reach[q, s, n, : reach.size]
+            reach *= self._reach_of(q)[s, n, : reach.size] if n else made.up[q, s, : reach.size]
             stay *= made.stay[q, s, : stay.size]
         return float(reach.sum() + reach[-1] * rest), float(stay.sum() + stay[-1] * rest)
 
+    def _reach_of(self, q: int) -> Reals:
+        """Return the table of g of a worker; all tables are discarded when there are too many."""
+        if q not in self._reach:
+            if len(self._reach) == self.most_reach_tables:
+                self._reach.clear()
+            self._reach[q] = reach_table(self.tables.kept[q], self.longest, self.tables.stay.shape[2])
+        return self._reach[q]
 
-@lru_cache(maxsize=4)
+
+@lru_cache(maxsize=2)
 def attempt_model(problem: Problem) -> AttemptModel:
     """Return the model of a problem; the last few are cached."""
     return AttemptModel(problem)

@@ -56,6 +56,16 @@ def test_runs_of_another_seed_or_length_in_the_folder_do_not_count(tmp_path):
     assert len(set(spans)) == 3
 
 
+def test_tables_have_the_printed_figures_beside_those_of_the_runs(tmp_path):
+    sources = experiment(n_coms=[5], wmins=[1], scenarios=[0], trials=[0], slots=600)
+    reproduction.reproduce(tmp_path, sources, Options(check_slots=100), readings=["printed"])
+    written = pd.read_csv(tmp_path / "tables.csv").set_index(["table", "policy"])
+    assert written.loc[("I", "E-IE"), "printed_diff"] == 53.93
+    assert written.loc[("II", "Y-IE"), "printed_fails"] == 141
+    assert pd.isna(written.loc[("II", "E-IE"), "printed_diff"])
+    assert written.loc[("I", "E-IE"), "runs"] == 1
+
+
 def test_metrics_are_those_of_the_runs(found):
     _, runs = found
     metrics = tables(runs).set_index(["reading", "table", "policy"])

@@ -38,7 +38,7 @@ def hard(sense: int) -> pulp.LpProblem:
 @pytest.mark.parametrize("sense", [pulp.LpMaximize, pulp.LpMinimize])
 def test_a_solution_at_the_time_limit_is_not_optimal_and_its_bound_has_the_right_sign(solver: str, sense: int) -> None:
     program = hard(sense)
-    claim = run(program, solver, Limits(), 0.5)
+    claim = run(program, solver, Limits(), 2.0)
     assert not claim.is_proven
     assert claim.limit is Limit.TIME
     if solver == "cbc":
@@ -53,7 +53,7 @@ def test_a_solution_at_the_time_limit_is_not_optimal_and_its_bound_has_the_right
 def test_pulp_itself_calls_that_solution_optimal() -> None:
     """The trap still exists; if this fails, PuLP has been corrected."""
     program = hard(pulp.LpMaximize)
-    claim = run(program, "highs", Limits(), 0.5)
+    claim = run(program, "highs", Limits(), 2.0)
     assert not claim.is_proven
     assert program.status == pulp.LpStatusOptimal
     assert program.solverModel.getInfo().mip_dual_bound < 0  # the negative of the bound

@@ -1,6 +1,7 @@
 """Look-ahead policies: the criterion against Monte Carlo and exact sums, the plain planner against the kernel."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -17,8 +18,8 @@ from hindsched.instances.state_sources import DrawnStates
 from hindsched.instances.states import DOWN, RECLAIMED, UP
 from hindsched.online.coupled import OURS, POLICIES, Decision, Visible, check_policy, make_policy, run_policy, simulate
 from hindsched.online.coupled.estimates import complete
-from hindsched.online.coupled.lookahead import pilot_runs, rollout
-from hindsched.online.coupled.lookahead.attempts import Member, attempt_model, tables
+from hindsched.online.coupled.lookahead import attempts, pilot_runs, rollout
+from hindsched.online.coupled.lookahead.attempts import Member, attempt_model, reach_table, tables
 from hindsched.online.coupled.lookahead.kernels import compiled_planner, planner_arguments
 from hindsched.online.coupled.lookahead.kernels.compiled_planner import planner_arrays
 from hindsched.online.coupled.lookahead.lookahead_policies import PLANNERS
@@ -51,6 +52,7 @@ def of_paper(**changes: object) -> Instance:
 def test_tables_are_sums_over_all_paths() -> None:
     chain = CHAINS[0]
     made = tables([chain], 4)
+    table = reach_table(made.kept[0], 4, made.stay.shape[2])
     for start in (UP, RECLAIMED):
         for t in range(6):
             reach, stay = np.zeros(5), 0.0
@@ -60,7 +62,8 @@ def test_tables_are_sums_over_all_paths() -> None:
                 stay += chance
                 if states[-1] == UP:
                     reach[: states[:-1].count(UP) + 1] += chance
-            assert made.reach[0, start, :, t] == pytest.approx(reach, abs=1e-14)
+            assert table[start, :, t] == pytest.approx(reach, abs=1e-14)
+            assert made.up[0, start, t] == table[start, 0, t]
             assert made.stay[0, start, t] == pytest.approx(stay, abs=1e-14)
 
 
@@ -188,6 +191,35 @@ def test_plain_and_kernel_agree_on_instances_of_the_paper(
 ) -> None:
     p, slots = (4, 12) if options.futures else (9, 50)
     assert agree(of_paper(m=m, n_com=n_com, wmin=wmin, p=p), options, 60.0, slots) == slots
+
+
+@pytest.mark.parametrize("name", PLANNERS)
+@pytest.mark.parametrize(("p", "slots"), [(63, 9), (64, 9), (65, 9), (129, 5), (1000, 2)])
+def test_plain_and_kernel_agree_on_large_fleets(name: str, p: int, slots: int) -> None:
+    is_slow = PLANNERS[name].futures > 0
+    options = replace(PLANNERS[name], exchanges=PLANNERS[name].exchanges and p < 100)
+    instance = of_paper(m=4 if p < 100 else 2, n_com=2, wmin=1, p=p, scenario=p)
+    assert agree(instance, options, 40.0, min(slots, 3) if is_slow else slots) > 0
+
+
+@pytest.mark.parametrize("name", ["hot", "auto"])
+def test_few_tables_and_rows_give_the_same_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of g, and cached sets, that are discarded and computed again."""
+    instance = of_paper(m=5, n_com=3, wmin=2, p=12, scenario=8)
+    runs = []
+    for numbers, sets in ((1 << 26, 1 << 11), (4 * 12 * 512, 2)):
+        monkeypatch.setattr(attempts, "_MOST_NUMBERS", max(numbers, 5 * 2 * 21 * 512))
+        monkeypatch.setattr(compiled_planner, "_PLACES", sets)
+        monkeypatch.setattr(compiled_planner, "_ROWS", sets)
+        attempts.attempt_model.cache_clear()
+        planner_arrays.cache_clear()
+        settings = Settings(50.0, PLANNERS[name].exchanges)
+        runs.append(compiled_planner.run_kernel(instance, PLANNERS[name], settings, limit=900, schedule_slots=900))
+        kept = attempt_model(Problem.of(instance)).most_reach_tables
+        assert kept == (12 if sets > 2 else 5)
+    attempts.attempt_model.cache_clear()
+    planner_arrays.cache_clear()
+    assert runs[0] == runs[1]
 
 
 def test_pilots_of_kernel_and_plain_planner_agree() -> None:

@@ -31,6 +31,7 @@ from hindsched.online.coupled.kernels import estimate_tables
 from hindsched.online.coupled.kernels.bound_kernels import bounds_with, fill_sums
 from hindsched.online.coupled.kernels.estimate_tables import EstimateTables
 from hindsched.online.coupled.kernels.renewal_kernels import estimate_set
+from hindsched.online.coupled.policies import APPARENT
 
 ALWAYS_UP = Chain(((1.0, 0.0, 0.0), (0.5, 0.5, 0.0), (0.5, 0.0, 0.5)))
 HALF_UP = Chain(((0.5, 0.5, 0.0), (0.5, 0.5, 0.0), (1.0, 0.0, 0.0)))
@@ -49,6 +50,17 @@ def test_instances_of_the_paper(m: int, n_com: int, wmin: int) -> None:
     instance = paper(m=m, n_com=n_com, wmin=wmin, scenario=4, trial=0, slots=1500, drawn=True)
     for policy in POLICIES[m % 3 :: 3]:
         assert compare_twins(instance, policy).slots > 20
+
+
+@pytest.mark.parametrize("policy", APPARENT)
+def test_the_apparent_yield_as_criterion(policy: str) -> None:
+    for number in range(0, 40, 3):
+        compare_twins(random_instance(number, seed=9), policy, estimator=online_coupled.ESTIMATORS[number % 2])
+    for wmin in (1, 4):
+        instance = paper(m=10, n_com=5, wmin=wmin, scenario=4, trial=0, slots=1500, drawn=True)
+        run = compare_twins(instance, policy)
+        assert run.slots > 20
+        assert run.policy == policy
 
 
 @pytest.mark.parametrize("estimator", online_coupled.ESTIMATORS)

@@ -9,6 +9,8 @@ from typing import Any
 import pandas as pd
 from click.testing import CliRunner
 
+from docs.studies.batches.arrivals import PERIODS_H
+from docs.studies.batches.copies import DAMPINGS
 from docs.studies.cli import studies
 from hindsched.bench.batches.experiment import Setup
 from hindsched.bench.batches.reproduction import reproduce
@@ -23,20 +25,34 @@ def rows(*arguments: object) -> list[dict[str, Any]]:
 def test_claims_are_judged_by_a_reproduction(tmp_path: Path) -> None:
     reproduce(tmp_path, Setup((12,), 2, 0.004), num_processes=1, dask=None, as_json=True)
     first = rows("claims", "batches", "--results", tmp_path)
-    assert {"Theorem 1", "Hypothesis 1", "Figure 5", "Figure 8"} <= {row["source"] for row in first}
+    of_requests = "Section 5.1, Figures 7 and 8"
+    assert {"Theorem 1", "Hypothesis 1", "Figure 5", of_requests} <= {row["source"] for row in first}
     table = pd.read_csv(tmp_path / "batches_runs.csv")
-    table[(table["policy"] != "A3-speed") | (table["c"] != 3600)].to_csv(tmp_path / "batches_runs.csv", index=False)
+    table[table["policy"] != "A2-shift"].to_csv(tmp_path / "batches_runs.csv", index=False)
     partly = rows("claims", "batches", "--results", tmp_path)
-    assert {row["source"] for row in partly} == {row["source"] for row in first}
-    assert not any("speed" in row["claim"] and "D/4" in row["claim"] for row in partly)
+    assert {row["source"] for row in first} - {row["source"] for row in partly} == {of_requests}
 
 
 def test_arrivals_and_theorem_write_their_rows(tmp_path: Path) -> None:
-    found = rows("batches-arrivals", "--workers", 45, "--results", tmp_path)
-    assert [row["period_h"] for row in found] == [1, 2, 4, 8, 12, 24]
+    found = rows("batches-arrivals", "--workers", 400, "--seeds", 1, "--results", tmp_path)
+    assert [row["period_h"] for row in found if row["stream"] == "workers"] == list(PERIODS_H)
     assert (tmp_path / "batches_arrivals.csv").is_file()
     (tally,) = rows("batches-theorem", "--results", tmp_path)
     assert (tally["cases"], tally["printed_wrong"], tally["repaired_wrong"]) == (5188, 292, 0)
+
+
+def test_copies_and_crowds_write_their_rows(tmp_path: Path) -> None:
+    size = ["--workers", 60, "--tasks", 3, "--batches", 4, "--seeds", 1, "--jobs", 1, "--results", tmp_path]
+    found = rows("batches-copies", *size)
+    assert [row["policy"] for row in found].count("A2-shift") == 2 * len(DAMPINGS)
+    assert len({row["requests"] for row in found if row["policy"] == "A2-shift" and row["c"] == 3600}) > 1
+    for row in found:
+        assert row["satisfied_batches"] <= row["at_least_99"] <= row["at_least_95"] <= row["at_least_90"]
+        assert row["satisfied_tasks"] <= row["copies"]
+    described = rows("batches-crowd", "--workers", 200, "--seeds", 1, "--results", tmp_path)
+    shares = [row["value"] for row in described if row["statistic"] == "predicted"]
+    assert shares
+    assert all(0 < share < 1 for share in shares)
 
 
 def test_readings_answer_three_questions(tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ class ForesightPage:
 
     def writers(self) -> dict[str, Writer]:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
-        tables = (self.foresight_map, self.markov_tests, self.markov_estimates, self.markov_costs)
-        numbers = (self.map_ratio, self.leaving)
+        tables = (self.foresight_map, self.chainless, self.markov_tests, self.markov_estimates, self.markov_costs)
+        numbers = (self.map_ratio, self.chainless_ratio, self.leaving)
         return {writer.__name__: writer for writer in (*tables, *numbers)}
 
     def files(self) -> dict[str, Picture]:
@@ -53,14 +53,26 @@ class ForesightPage:
             rows.append([f"{machines}: {_AXES[str(axis)]}", ", ".join(values), *(", ".join(each) for each in medians)])
         return text_table(["machines and axis", "values", *policies], rows)
 
+    def chainless(self) -> str:
+        """Return the median ratios of policies with and without chains, by machines and task length."""
+        frame = _read("chainless")
+        policies = list(dict.fromkeys(frame["policy"]))
+        rows = []
+        for machines, group in frame.groupby("machines", sort=False):
+            values = [f"{value:g}" for value in dict.fromkeys(group["value"])]
+            medians = [group.loc[group["policy"] == name, "median"].map(_ratio) for name in policies]
+            numbers = sorted(set(group["instances"]))
+            row = [str(machines), ", ".join(values), *(", ".join(each) for each in medians)]
+            rows.append([*row, ", ".join(map(str, numbers))])
+        return text_table(["machines", "task / period", *policies, "instances"], rows)
+
+    def chainless_ratio(self, machines: str, value: str, policy: str) -> str:
+        """Return one median ratio of the comparison of policies with and without chains."""
+        return _point(_read("chainless"), machines, "task", value, policy)
+
     def map_ratio(self, machines: str, axis: str, value: str, policy: str) -> str:
         """Return one median ratio of the map."""
-        frame = _map()
-        mine = frame[(frame["machines"] == machines) & (frame["axis"] == axis) & (frame["policy"] == policy)]
-        chosen = mine[mine["value"] == float(value)]
-        if len(chosen) != 1:
-            raise InputError(f"{machines} {axis} {value} {policy}, expected a point of the map")
-        return f"{chosen['median'].iloc[0]:.2f}"
+        return _point(_map(), machines, axis, value, policy)
 
     # ---- Markov
 
@@ -115,6 +127,15 @@ def _read(name: str) -> pd.DataFrame:
 
 def _map() -> pd.DataFrame:
     return _read("foresight")
+
+
+def _point(frame: pd.DataFrame, machines: str, axis: str, value: str, policy: str) -> str:
+    """Return the median ratio at one point."""
+    mine = frame[(frame["machines"] == machines) & (frame["axis"] == axis) & (frame["policy"] == policy)]
+    chosen = mine[mine["value"] == float(value)]
+    if len(chosen) != 1:
+        raise InputError(f"{machines} {axis} {value} {policy}, expected a point with runs")
+    return f"{chosen['median'].iloc[0]:.2f}"
 
 
 def _ratio(value: float) -> str:

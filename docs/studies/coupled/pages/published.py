@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docs.studies.coupled import optima
+from docs.studies.coupled.pages.claims import ClaimsPage
 from docs.studies.coupled.pages.foresight import ForesightPage
 from docs.studies.coupled.pages.kmis import KmisPage
 from docs.studies.coupled.pages.lookahead import LookaheadPage
@@ -18,11 +19,12 @@ from docs.studies.coupled.pages.online_optima import OnlineOptimaPage
 from docs.studies.coupled.pages.program_lagrangian import ProgramLagrangianPage
 from docs.studies.coupled.pages.readings import ReadingsPage
 from docs.studies.coupled.pages.scale import ScalePage
+from docs.studies.coupled.pages.solver_race import SolverRacePage
+from docs.studies.coupled.pages.variants import VariantsPage
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.rows import ROWS
 from docs.studies.text_table import text_table
 from hindsched.bench.coupled import reproduction
-from hindsched.bench.coupled.paper_tables import printed_tables
 from hindsched.bench.coupled.versus import diff_by_wmin
 from hindsched.bench.report import canvas, ratio_plots
 from hindsched.bench.report.formatting import MINUS, NOTHING, count, interval, number, share
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
 __all__ = ["Published"]
 
 READINGS = ("printed", "conditional")
-_METRICS = ("fails", "diff", "wins", "wins30", "stdv")
 _SHARES = ("optimal", "within10", "within30", "within100")
 _INTERVALS = ("quartile_1", "median", "quartile_3", "mean")
 
@@ -52,7 +53,7 @@ class Published:
     Examples
     --------
     >>> sorted(Published().writers())[-4:]
-    ['tail_stdv', 'unexplained', 'versus', 'within']
+    ['trial_stdv', 'unexplained', 'versus', 'within']
     >>> Published().instances("impossible"), Published().longer("count")
     ('200', '1,038')
     """
@@ -61,7 +62,7 @@ class Published:
 
     def writers(self) -> dict[str, Writer]:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
-        tables = (self.versus, self.ratios, self.optima)
+        tables = (self.ratios, self.optima)
         numbers = (self.runs, self.instances, self.impossible, self.fails, self.rank, self.first, self.spearman)
         more = (self.ratio, self.slower, self.duel, self.rescued, self.longer)
         mine = {writer.__name__: writer for writer in (*tables, *numbers, *more)}
@@ -74,7 +75,9 @@ class Published:
         """The writers of pages that need other rows than the paper's experiment."""
         lookahead = LookaheadPage(lambda: self._of[READINGS[0]])
         experiments = (ForesightPage(), OnlineOptimaPage(), KmisPage(), ProgramLagrangianPage(), ScalePage())
-        return (ReadingsPage(), lookahead, *experiments)
+        variants = VariantsPage(lambda: self._of[READINGS[0]])
+        others = (ReadingsPage(), ClaimsPage(lambda: self._of), lookahead, variants)
+        return (*others, *experiments, SolverRacePage())
 
     def pictures(self) -> dict[str, Picture | DataFile]:
         """Return the pictures and data files next to the pages, by name."""
@@ -152,18 +155,6 @@ class Published:
         return mine.sort_values("diff", kind="stable", ignore_index=True)
 
     # ---- tables
-
-    def versus(self, table: str) -> str:
-        """Return a table of the paper, as printed and under the first reading, in the order of the latter."""
-        printed = printed_tables()
-        paper = {row["policy"]: row for row in records(printed[printed["table"] == table])}
-        rows = []
-        for row in records(self._table(table, READINGS[0])):
-            other = paper.get(row["policy"])
-            cells = [NOTHING if other is None else _metric(other, name) for name in _METRICS]
-            rows.append([row["policy"], *cells, *(_metric(row, name) for name in _METRICS)])
-        names = ["#fails", "%diff", "%wins", "%wins30", "stdv"]
-        return text_table(["heuristic", f"paper: {names[0]}", *names[1:], f"here: {names[0]}", *names[1:]], rows)
 
     def ratios(self, reading: str) -> str:
         """Return the competitive ratios of all heuristics under a reading."""
@@ -273,13 +264,6 @@ def _one_of(word: str, words: Iterable[str]) -> str:
     if word not in known:
         raise InputError(f"{word!r}, expected one of {', '.join(map(str, known))}")
     return word
-
-
-def _metric(row: dict[str, Any], name: str) -> str:
-    value = row[name]
-    if value != value:  # noqa: PLR0124  # no number
-        return NOTHING
-    return count(value) if name == "fails" else f"{value:,.1f}".replace("-", MINUS)
 
 
 def _slots(value: Any) -> str:

@@ -42,7 +42,7 @@ class ReadingsPage:
     def writers(self) -> dict[str, Callable[..., str]]:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
         tables = (self.readings, self.closeness, self.unexplained)
-        numbers = (self.failures, self.within, self.reading_diff, self.tail_stdv)
+        numbers = (self.failures, self.within, self.reading_diff, self.tail_stdv, self.distance)
         return {writer.__name__: writer for writer in (*tables, *numbers)}
 
     def files(self) -> dict[str, DataFile]:
@@ -154,6 +154,15 @@ class ReadingsPage:
         if not len(mine):
             raise InputError(f"{reading} {table} {policy}, expected a reading, a table and a heuristic")
         return _one(mine["diff"].iloc[0])
+
+    def distance(self, reading: str, table: str, metric: str) -> str:
+        """Return the mean distance of a reading from a metric of a printed table, over the core rows."""
+        frame = self._closeness
+        found = frame[
+            (frame["reading"] == _one_of(reading, self._names())) & (frame["table"] == _one_of(table, TABLES))
+        ]
+        found = found[(found["subset"] == "core") & (found["metric"] == _one_of(metric, _NAMES))]
+        return _one(found["mean"].iloc[0])
 
     def tail_stdv(self, where: str) -> str:
         """Return the range of printed stdv, or the largest stdv here, of the heuristics outside the core rows."""

@@ -37,6 +37,7 @@ class ScalePage:
             "coupled_scale": self.table,
             "coupled_scale_real": self.real,
             "coupled_scale_threads": self.by_threads,
+            "coupled_scale_k": self.by_iterations,
             "coupled_scale_number": self.number,
         }
 
@@ -62,6 +63,24 @@ class ScalePage:
             point = (row["p"], row["m"], row["n_com"])
             lines.setdefault(point, [count(value) for value in point]).append(_cell(row))
         return text_table(["p", "m", "n_com", *(f"wmin = {wmin}" for wmin in wmins)], list(lines.values()))
+
+    def by_iterations(self) -> str:
+        """Return seconds by K, and the exponent of growth from the K before, over the instances with a schedule."""
+        seconds: dict[int, dict[tuple[Any, ...], float]] = {}
+        for row in _rows("coupled_scale_k"):
+            if row["status"] != "optimal":
+                continue
+            point = tuple(row[name] for name in ("p", "m", "n_com", "wmin"))
+            seconds.setdefault(row["iterations"], {})[point] = row["seconds"]
+        lines = []
+        before, past = 1, dict[tuple[Any, ...], float]()
+        for k, times in sorted(seconds.items()):
+            slopes = [math.log(times[at] / past[at], k / before) for at in times if at in past]
+            cells = [f"{of(times.values()):.2g}" for of in (statistics.median, max)]
+            cells += [f"{of(slopes):.2f}" if slopes else "" for of in (statistics.median, max)]
+            lines.append([count(k), *cells])
+            before, past = k, times
+        return text_table(["K", "median, s", "most, s", "exponent, median", "exponent, most"], lines)
 
     def still_open(self, search: str) -> pd.DataFrame:
         """Return bound, value and gap of the points that are open by a search, or by the one it is compared with."""

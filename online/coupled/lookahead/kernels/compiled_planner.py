@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from hindsched.instances.array_types import Bytes, Ints
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.coupled.schedule import NOT_ENROLLED, Configuration, Schedule
+from hindsched.instances.random_streams import stream
 from hindsched.instances.state_sources import StateSource
 from hindsched.online.coupled.estimates import complete
 from hindsched.online.coupled.kernels.application import application_of
+from hindsched.online.coupled.kernels.bit_sets import num_words
 from hindsched.online.coupled.lookahead.attempts import attempt_model
 from hindsched.online.coupled.lookahead.kernels import planner_arguments, planner_kernels, rollout_kernels
 from hindsched.online.coupled.lookahead.kernels.planner_arguments import ABSENT, CHOSEN
@@ -25,8 +28,8 @@ __all__ = ["LEAST_EXPECTED", "PlannerArrays", "planner_arrays", "run_kernel", "s
 LEAST_EXPECTED = 1e-3
 #: Number of slots that are drawn at first.
 _BLOCK = 512
-#: Number of cached sets, and of cached sets with their values for one more member.
-_PLACES, _ROWS = 1 << 16, 1 << 11
+#: Number of cached sets, largest number of cached sets with their values for one more member, and of all these values.
+_PLACES, _ROWS, _MOST_VALUES = 1 << 16, 1 << 13, 1 << 24
 
 
 class PlannerArrays:
@@ -35,21 +38,43 @@ class PlannerArrays:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.application = application_of(problem)
-        made = attempt_model(problem).tables
-        powers = made.p_plus[:, None] ** np.arange(made.reach.shape[2])
+        model, p = attempt_model(problem), problem.num_workers
+        made = model.tables
+        powers = made.p_plus[:, None] ** np.arange(model.longest + 1)
+        length = made.stay.shape[2]
+        reach = np.empty((2 * p + 2 * model.most_reach_tables * powers.shape[1], length))
+        reach[: 2 * p] = made.up.reshape(2 * p, length)
+        labels = stream("coupled", "labels of states").integers(2**64, size=(p, 2, 2), dtype=np.uint64)
         sums = np.zeros((_PLACES, 8))
-        bases = np.zeros((_ROWS, 4), dtype=np.uint64)
-        rows = np.zeros((_ROWS, 7, problem.num_workers))
-        self.tables = planner_arguments.AttemptTables(*made, powers, sums.view(np.uint64), sums, bases, rows)
-        self.scratch = self._scratch(made.stay.shape[2])
+        num_rows = min(_ROWS, 1 << (_MOST_VALUES // (7 * p)).bit_length() - 1)
+        bases = np.full((num_rows, 2 + 2 * num_words(p)), 2**64 - 1, dtype=np.uint64)  # no set has this key
+        self.tables = planner_arguments.AttemptTables(
+            *made._replace(up=reach[: 2 * p].reshape(p, 2, length)),
+            powers=powers,
+            reach=reach,
+            reach_places=np.full((p, 2), -1),
+            reach_filled=np.zeros((p, 2), dtype=np.int64),
+            num_lines=np.full(1, 2 * p),
+            labels=labels,
+            sets=sums.view(np.uint64),
+            sums=sums,
+            bases=bases,
+            rows=np.empty((num_rows, 7, p)),
+        )
+        self.scratch = self._scratch(length)
 
     def _scratch(self, length: int) -> planner_arguments.Scratch:
         p, tasks = self.problem.num_workers, self.problem.tasks
         fields = planner_arguments.Scratch._fields
-        sizes = {"guess": tasks, "reach": length, "other": length, "cost": 1}
-        reals = ("joins", "reach", "other", "cost")
-        made = [np.zeros(sizes.get(name, p), dtype=np.float64 if name in reals else np.int64) for name in fields]
-        scratch = planner_arguments.Scratch(*made)  # type: ignore[arg-type]
+        words = num_words(p)
+        shapes: dict[str, tuple[int, ...]] = {
+            "able_set": (words,), "reclaimed_set": (words,), "base": (p + 1,), "guess": (tasks,), "reach": (length,),
+            "other": (length,), "products": (4, length), "cost": (1,),
+        }  # fmt: skip
+        types: dict[str, type] = dict.fromkeys(("able_set", "reclaimed_set"), np.uint64)
+        types |= dict.fromkeys(("joins", "reach", "other", "products", "cost"), np.float64)
+        made: list[Any] = [np.zeros(shapes.get(name, (p,)), dtype=types.get(name, np.int64)) for name in fields]
+        scratch = planner_arguments.Scratch(*made)
         return scratch._replace(fastest=np.argsort(self.problem.w, kind="stable"))
 
     def futures(self, count: int) -> planner_arguments.Futures:
@@ -78,7 +103,7 @@ class PlannerArrays:
         return planner_arguments.RunState(ints(size=CHOSEN + 1), ints(ABSENT), ints(), ints(), ints(), np.zeros(1))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def planner_arrays(problem: Problem) -> PlannerArrays:
     """Return the arrays for a problem; the last few are cached."""
     return PlannerArrays(problem)

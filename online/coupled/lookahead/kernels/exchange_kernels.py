@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from hindsched.instances.array_types import Ints
 from hindsched.instances.compiling import kernel
+from hindsched.online.coupled.kernels.bit_sets import NONE, add, clear
 from hindsched.online.coupled.lookahead.kernels.attempt_kernels import (
-    ONE,
-    WORD,
     expected_cost,
     is_above,
+    lacks,
     load_members,
     reach_of,
     row_of,
@@ -28,26 +28,30 @@ def improve(context: PlannerContext, run_state: RunState, tasks: Ints, cost: flo
     application, _, tables, scratch = context
     eligible, program, data = scratch.eligible, run_state.program, run_state.data
     p = tasks.size
-    rows = tables.rows
+    rows, labels, base = tables.rows, tables.labels, scratch.base
     w, t_prog, t_data = application.w, application.t_prog, application.t_data
-    able_set = reclaimed_set = WORD(0)
+    clear(scratch.able_set)
+    clear(scratch.reclaimed_set)
     for q in range(p):
         if eligible[q] >= 0:
-            able_set |= ONE << WORD(q)
-            reclaimed_set |= WORD(eligible[q]) << WORD(q)
+            add(scratch.able_set, q)
+            if eligible[q] > 0:
+                add(scratch.reclaimed_set, q)
     for _ in range(MOST_MOVES):
         best_from = best_to = best_count = -1
         bar = cost - CLEAR * abs(cost)
         for a in range(p):
             if tasks[a] == 0:
                 continue
-            rest = reclaimed = WORD(0)
-            rest_work = 0
+            key, check = NONE, NONE
+            num_rest = rest_work = 0
             rest_reach = 1.0
             for q in range(p):
                 if q != a and tasks[q] > 0:
-                    rest |= ONE << WORD(q)
-                    reclaimed |= WORD(eligible[q]) << WORD(q)
+                    base[num_rest] = q
+                    num_rest += 1
+                    key += labels[q, eligible[q], 0]
+                    check += labels[q, eligible[q], 1]
                     rest_work = max(rest_work, tasks[q] * w[q])
                     need = t_prog - program[q] + max(0, tasks[q] * t_data - data[q])
                     rest_reach *= tables.reaches_up[q, eligible[q]] * tables.powers[q, need]
@@ -56,14 +60,18 @@ def improve(context: PlannerContext, run_state: RunState, tasks: Ints, cost: flo
                 if way == 1 and count == 1:
                     break
                 left = tasks[a] - count
-                members, gone = rest, reclaimed
+                num = num_rest
                 reach_a = 1.0
                 if left > 0:
-                    members |= ONE << WORD(a)
-                    gone |= WORD(eligible[a]) << WORD(a)
+                    base[num] = a
+                    num += 1
                     need = t_prog - program[a] + max(0, left * t_data - data[a])
                     reach_a = tables.reaches_up[a, eligible[a]] * tables.powers[a, need]
-                row = row_of(tables, scratch, members, gone, able_set, reclaimed_set)
+                    row = row_of(
+                        tables, scratch, key + labels[a, eligible[a], 0], check + labels[a, eligible[a], 1], num
+                    )
+                else:
+                    row = row_of(tables, scratch, key, check, num)
                 for b in range(p):
                     if b == a or eligible[b] < 0 or tasks[b] + count > application.capacities[b]:
                         continue
@@ -79,14 +87,15 @@ def improve(context: PlannerContext, run_state: RunState, tasks: Ints, cost: flo
                     most = min(u, rest_reach * reach_a * reach_b * u0)
                     if is_above(bar, most, d, u0, d0, log_p_plus, new_work, value):
                         continue
+                    size = num
+                    if tasks[b] == 0:
+                        base[num] = b
+                        size += 1
                     tasks[a] -= count
                     tasks[b] += count
-                    num = load_members(context, run_state, tasks)
-                    is_lacking = False
-                    for k in range(num):
-                        is_lacking = is_lacking or scratch.need[k] > 0
-                    if is_lacking:
-                        u = reach_of(tables, scratch, num)
+                    load_members(context, run_state, tasks, size)
+                    if lacks(scratch, size):
+                        u = reach_of(tables, scratch, scratch.state, scratch.need, size)
                     tasks[a] += count
                     tasks[b] -= count
                     found = expected_cost(u, d, u0, d0, log_p_plus, new_work, value)

@@ -12,11 +12,12 @@ import math
 import numpy as np
 
 from hindsched.instances.compiling import kernel
+from hindsched.online.coupled.kernels.bit_sets import NONE, add, clear
 from hindsched.online.coupled.lookahead.kernels.attempt_kernels import (
-    ONE,
-    WORD,
     candidates_within,
     expected_cost,
+    fill_reach,
+    line_of,
     load_members,
     multiply,
     multiply_three,
@@ -46,10 +47,12 @@ def build(context: PlannerContext, run_state: RunState, value: float) -> bool:
     application, _, tables, scratch = context
     eligible, program, data = scratch.eligible, run_state.program, run_state.data
     built, able, joins, longer, rows = scratch.built, scratch.able, scratch.joins, scratch.longer, tables.rows
+    base, labels = scratch.base, tables.labels
     w, t_prog, t_data = application.w, application.t_prog, application.t_data
     slots = tables.stay.shape[2]
     room = longest_first = count = 0
-    able_set = reclaimed_set = WORD(0)
+    clear(scratch.able_set)
+    clear(scratch.reclaimed_set)
     for q in range(built.size):
         built[q] = 0
         longer[q] = w[q]
@@ -59,21 +62,22 @@ def build(context: PlannerContext, run_state: RunState, value: float) -> bool:
             longest_first = max(longest_first, need)
             joins[q] = tables.reaches_up[q, eligible[q]] * tables.powers[q, need]
             able[count] = q
-            able_set |= ONE << WORD(q)
-            reclaimed_set |= WORD(eligible[q]) << WORD(q)
+            add(scratch.able_set, q)
+            if eligible[q] > 0:
+                add(scratch.reclaimed_set, q)
             count += 1
     if room < application.tasks:
         return False
-    members = reclaimed = WORD(0)
+    key, check = NONE, NONE
     work = num = lacking = longest = stop = 0
     decay, reached = 0.0, 1.0
     todo, last = _READY, -1
     for step in range(application.tasks):
-        row = row_of(tables, scratch, members, reclaimed, able_set, reclaimed_set)
+        row = row_of(tables, scratch, key, check, num)
         best = -1
         best_cost = best_reached = np.inf
         guess, guess_cost, guess_reached = scratch.guess[step], np.inf, np.inf
-        near = -1  # all of them
+        is_screened = False
         for i in range(-1, count):
             if i < 0:
                 q = guess
@@ -81,7 +85,7 @@ def build(context: PlannerContext, run_state: RunState, value: float) -> bool:
                     continue
             else:
                 q = able[i]
-                if near >> q & 1 == 0:
+                if is_screened and scratch.near[q] == 0:
                     continue
                 if q == guess:
                     if guess_cost < np.inf and (best < 0 or guess_cost < best_cost - CLEAR * abs(best_cost)):
@@ -101,7 +105,12 @@ def build(context: PlannerContext, run_state: RunState, value: float) -> bool:
                     x > 1 and num > 1 and need != before
                 ):
                     built[q] = x
-                    u = reach_of(tables, scratch, load_members(context, run_state, built))
+                    size = num
+                    if x == 1:
+                        base[num] = q
+                        size += 1
+                    load_members(context, run_state, built, size)
+                    u = reach_of(tables, scratch, scratch.state, scratch.need, size)
                     built[q] = x - 1
                 elif num == 0 or (num == 1 and x > 1):
                     u = tables.reaches_up[q, state] * tables.powers[q, need] / (1.0 - tables.p_plus[q])
@@ -111,11 +120,12 @@ def build(context: PlannerContext, run_state: RunState, value: float) -> bool:
                         end = stop_of(max(longest, longest_first), decay, slots)
                         if todo == _ONE_MORE and end <= stop:
                             its = t_prog - program[last] + max(0, built[last] * t_data - data[last])
-                            multiply(scratch.reach, tables.reach[last, eligible[last], its], end, scratch.reach)
+                            line = _line(context, last, its)
+                            multiply(scratch.reach, tables.reach[line], end, scratch.reach)
                         else:
-                            _multiply_all(context, run_state, end)
+                            _multiply_all(context, run_state, num, end)
                         todo, stop = _READY, end
-                    reach = tables.reach[q, state, need]
+                    reach = tables.reach[_line(context, q, need)]
                     sum_decay = decay + tables.rate[q]
                     end = stop_of(max(longest, need), sum_decay, slots)
                     u = total_of_two(scratch.reach, reach, end)
@@ -125,8 +135,9 @@ def build(context: PlannerContext, run_state: RunState, value: float) -> bool:
             cost = expected_cost(u, d, u0, d0, log_p_plus, new_work, value)
             if i < 0:
                 guess_cost, guess_reached = cost, u / u0
-                near = candidates_within(tables, scratch, eligible, row, reached, work, cost + CLEAR * cost, value)
-                near |= 1 << q
+                candidates_within(tables, scratch, row, reached, work, cost + CLEAR * cost, value)
+                scratch.near[q] = 1
+                is_screened = True
             elif best < 0 or cost < best_cost - CLEAR * abs(best_cost):
                 best, best_cost, best_reached = q, cost, u / u0
         q = best
@@ -143,8 +154,9 @@ def build(context: PlannerContext, run_state: RunState, value: float) -> bool:
         longest = max(longest, need)
         scratch.cost[0] = best_cost
         if x == 1:
-            members |= ONE << WORD(q)
-            reclaimed |= WORD(eligible[q]) << WORD(q)
+            key += labels[q, eligible[q], 0]
+            check += labels[q, eligible[q], 1]
+            base[num] = q
             decay += tables.rate[q]
             num += 1
             todo = _ONE_MORE if todo == _READY and num > 1 else _ALL
@@ -154,30 +166,41 @@ def build(context: PlannerContext, run_state: RunState, value: float) -> bool:
     return True
 
 
+@kernel(forceinline=True)
+def _line(context: PlannerContext, q: int, need: int) -> int:
+    """Return the line of g(s, n, t) of a worker in its present state, with its table filled."""
+    tables, scratch = context.tables, context.scratch
+    state = scratch.eligible[q]
+    if need > tables.reach_filled[q, state]:
+        scratch.who[0], scratch.state[0], scratch.need[0] = q, state, need
+        fill_reach(tables, scratch.who, scratch.state, scratch.need, 1)
+    return line_of(tables, q, state, need)
+
+
 @kernel
-def _multiply_all(context: PlannerContext, run_state: RunState, end: int) -> None:
-    """Write the product of the g of all members."""
+def _multiply_all(context: PlannerContext, run_state: RunState, num: int, end: int) -> None:
+    """Write the product of the g of all members, the first ``num`` of ``scratch.base``."""
     application, _, tables, scratch = context
-    eligible, program, data = scratch.eligible, run_state.program, run_state.data
-    num = 0
-    for q in range(scratch.built.size):
-        x = scratch.built[q]
-        if x > 0:
-            scratch.who[num] = q
-            scratch.need[num] = application.t_prog - program[q] + max(0, x * application.t_data - data[q])
-            num += 1
-    who, need, reach = scratch.who, scratch.need, tables.reach
-    product = reach[who[0], eligible[who[0]], need[0]]
+    who, state, need = scratch.who, scratch.state, scratch.need
+    for k in range(num):
+        q = scratch.base[k]
+        who[k], state[k] = q, scratch.eligible[q]
+        lacking = application.t_prog - run_state.program[q]
+        need[k] = lacking + max(0, scratch.built[q] * application.t_data - run_state.data[q])
+    fill_reach(tables, who, state, need, num)
+    reach = tables.reach
+    product = reach[line_of(tables, who[0], state[0], need[0])]
     k = 1
     if num == 1:
         for t in range(end):
             scratch.reach[t] = product[t]
     elif num % 2 == 0:
-        multiply(product, reach[who[1], eligible[who[1]], need[1]], end, scratch.reach)
+        multiply(product, reach[line_of(tables, who[1], state[1], need[1])], end, scratch.reach)
         product = scratch.reach
         k = 2
     while k < num:
-        one, two = reach[who[k], eligible[who[k]], need[k]], reach[who[k + 1], eligible[who[k + 1]], need[k + 1]]
+        one = reach[line_of(tables, who[k], state[k], need[k])]
+        two = reach[line_of(tables, who[k + 1], state[k + 1], need[k + 1])]
         multiply_three(product, one, two, end, scratch.reach)
         product = scratch.reach
         k += 2

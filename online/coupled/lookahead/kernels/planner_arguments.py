@@ -45,22 +45,29 @@ class PlannerArguments(NamedTuple):
 class AttemptTables(NamedTuple):
     """Tables (see `hindsched.online.coupled.lookahead.attempts.Tables`), and cached sums of sets that lack nothing.
 
-    A set is two words of bits: its members, and those that are RECLAIMED. ``sets`` and ``sums`` are the same memory,
-    with a line for each set: the two words, then U, D and log(1 - 1 / U). A row of ``rows`` holds the values of one set
-    with one more member q: U, D and log(1 - 1 / U) with all UP, then U and D with q UP, and with q RECLAIMED.
-    ``bases`` has the set of each row and the members q for which it is filled, UP and RECLAIMED.
+    The key of a set is the sum of its members' labels, one for each state; so its size does not depend on p. ``sets``
+    and ``sums`` are the same memory, with a line for each set: its key, then U, D and log(1 - 1 / U). A row of ``rows``
+    holds the values of one set with one more member q: U, D and log(1 - 1 / U) with all UP, then U and D with q UP, and
+    with q RECLAIMED. ``bases`` has the key of each row, then as bits the members q for which it is filled, UP and
+    RECLAIMED.
     """
 
-    reach: Reals  # (p, 2, N + 1, H)
+    kept: Reals  # (p, 2, 2)
+    up: Reals  # (p, 2, H)
     stay: Reals  # (p, 2, H)
     rate: Reals  # (p,)
     p_plus: Reals  # (p,)
     reaches_up: Reals  # (p, 2)
     time_to_down: Reals  # (p, 2)
     powers: Reals  # (p, N + 1): p_plus ** n
+    reach: Reals  # (lines, H): g(s, 0, t) of all workers, then tables of g(s, n, t) of some of them
+    reach_places: Ints  # (p, 2): the first line of the table of a worker and state, -1 for none
+    reach_filled: Ints  # (p, 2): the largest n for which it is filled
+    num_lines: Ints  # (1,): the number of lines that are filled
+    labels: Words  # (p, 2, 2): two random numbers for each worker and state
     sets: Words  # (lines, 8)
     sums: Reals  # (lines, 8)
-    bases: Words  # (rows, 4)
+    bases: Words  # (rows, 2 + 2 words)
     rows: Reals  # (rows, 7, p)
 
 
@@ -68,14 +75,20 @@ class Scratch(NamedTuple):
     """Work arrays."""
 
     able: Ints  # workers that may hold tasks
+    able_set: Words  # the same as bits
+    reclaimed_set: Words  # those of them that are RECLAIMED
     joins: Reals  # (p,): the probability that each of them is ever UP with all it lacks for one task; 1 for members
     longer: Ints  # (p,): slots of work with one more task
+    near: Ints  # (p,): 1 for workers whose J may be the least
+    base: Ints  # members of the present plan, and one that may join it
     who: Ints  # members of the present set
     state: Ints
     need: Ints
+    zeros: Ints  # (p,): states and needs of members that are UP and lack nothing
     guess: Ints  # (m,): the winner of each step of the last build
     reach: Reals  # (H,): the product of the members' g
     other: Reals
+    products: Reals  # (4, H): of the members' g and nd, all of them UP, then in their states
     built: Ints  # (p,): tasks of the configuration built last
     tried: Ints  # (p,)
     best: Ints  # (p,)

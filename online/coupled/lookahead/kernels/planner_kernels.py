@@ -9,10 +9,10 @@ from hindsched.instances.compiling import kernel
 from hindsched.instances.states import DOWN, UP
 from hindsched.online.coupled.lookahead.kernels.attempt_kernels import (
     LOG_P_PLUS,
-    ONE,
-    WORD,
     U,
     cost_of,
+    load_members,
+    load_plan,
     place_of,
     success_of,
 )
@@ -73,18 +73,14 @@ def run(
 def success_chance(context: PlannerContext, run_state: RunState, done: int) -> float:
     """Return the probability that the plan held, which lacks nothing, succeeds after ``done`` slots of computation."""
     application, _, tables, scratch = context
-    members = reclaimed = WORD(0)
+    num = load_plan(run_state.plan, scratch)
+    load_members(context, run_state, run_state.plan, num)
     left = 0
-    for q in range(run_state.plan.size):
-        if run_state.plan[q] > 0:
-            members |= ONE << WORD(q)
-            if scratch.eligible[q] > 0:
-                reclaimed |= ONE << WORD(q)
-            left = max(left, run_state.plan[q] * application.w[q] - done)
-    place = place_of(tables, scratch, members, WORD(0))
+    for k in range(num):
+        left = max(left, run_state.plan[scratch.who[k]] * application.w[scratch.who[k]] - done)
+    place = place_of(tables, scratch, scratch.zeros, num)
     u0, log_p_plus = tables.sums[place, U], tables.sums[place, LOG_P_PLUS]
-    if reclaimed != WORD(0):
-        place = place_of(tables, scratch, members, reclaimed)
+    place = place_of(tables, scratch, scratch.state, num)
     return success_of(tables.sums[place, U], u0, log_p_plus, left)
 
 

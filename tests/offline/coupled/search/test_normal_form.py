@@ -6,7 +6,14 @@ import pytest
 from hindsched.instances.coupled.generate import small
 from hindsched.offline.coupled.search.instance_arrays import make_problem
 from hindsched.offline.coupled.search.modes import FREE_PREFETCH, STAND_BY
-from hindsched.offline.coupled.search.normal_form import last_before_data, prepare, prepare_free, programs_sent, useful
+from hindsched.offline.coupled.search.normal_form import (
+    last_before_data,
+    next_program,
+    prepare,
+    prepare_free,
+    programs_sent,
+    useful,
+)
 from hindsched.offline.coupled.search.scratch_memory import NUM_MEMBERS, WORK_INDEX
 from hindsched.offline.coupled.search.slot_codes import NEVER
 from hindsched.offline.coupled.search.teams import begin_teams, next_team
@@ -56,6 +63,23 @@ def test_a_program_is_useful_if_a_task_can_still_be_computed():
             assert reply == (plain.instance.t_prog > 0 and plain.is_useful(q))
             replies.append(reply)
     assert 100 < sum(replies) < len(replies) - 100
+
+
+def test_the_next_slot_in_which_a_worker_gains_the_program():
+    skipped = []
+    for seed in range(300):
+        plain = some_iteration(seed)
+        workspace, e, horizon = whole(plain.instance), plain.e, plain.horizon
+        held = words_of(plain.held, workspace)
+        found = next_program(workspace.table, workspace.problem, plain.s, e, held, horizon)
+        before = plain.survivors() | plain.obtainable()
+        for plain.e in range(e + 1, min(found + 1, horizon)):
+            reachable = plain.survivors() | plain.obtainable()
+            assert (plain.e == found) == bool(reachable - before), seed
+            before = reachable
+        assert found == max(e + 1, min(found, horizon))
+        skipped.append(found - e - 1)
+    assert sum(n > 0 for n in skipped) > 100
 
 
 def test_programs_that_the_channel_can_send():
