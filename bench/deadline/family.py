@@ -42,7 +42,7 @@ class _Deadline(Family[Instance, Schedule]):
     axes = ("deadline_s", "overhead_s", "zones", "slots", "start_sample", "instance_seed")
     panels = ("deadline_s", "overhead_s")
     columns = ("dollars", "hours", "launches")
-    averages = ("dollars", "hours", "launches")
+    averages = ("dollars", "hours")
 
     @cached_property
     def commands(self) -> DeadlineCommands:
@@ -62,7 +62,7 @@ class _Deadline(Family[Instance, Schedule]):
         return f"{instance.num_zones} zone{'' if instance.num_zones == 1 else 's'}, {hours}"
 
     def make_isolated(self, text: Policy, options: Options) -> Policy:
-        with IsolatedPolicy(text, RunOptions(**self.run_values(options))) as made:
+        with IsolatedPolicy(text, RunOptions().changed(**self.run_values(options))) as made:
             return made
 
     def refuses(self, source: Any, policy: str, options: Options) -> str | None:
@@ -76,7 +76,7 @@ class _Deadline(Family[Instance, Schedule]):
         return self._run(instance, policy, options, engine="plain")
 
     def _run(self, instance: Instance, policy: Policy, options: Options, *, engine: str = "auto") -> RunRecord:
-        chosen = RunOptions(**self.run_values(options), engine=engine)
+        chosen = RunOptions().changed(**self.run_values(options), engine=engine)
         if options.isolated and policy not in POLICIES and not is_strategy_file(policy):
             with IsolatedPolicy(policy, chosen) as isolated:
                 run = run_policy(instance, isolated, chosen)
@@ -86,7 +86,8 @@ class _Deadline(Family[Instance, Schedule]):
         facts: Row = {
             "finish": run.finish,
             "paid": run.cost,
-            "dollars": run.cost / UNITS_PER_DOLLAR,
+            # of late runs missing, so that means are those of finished runs
+            "dollars": None if run.finish is None else run.cost / UNITS_PER_DOLLAR,
             "hours": hours,
             "work_h": run.done_s / HOUR_S,
             "launches": run.launches,
