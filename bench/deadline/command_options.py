@@ -56,9 +56,13 @@ _GENERATE = [
 ]
 _IMPORT = [
     click.Option(["--slot", "slot_s"], type=POSITIVE, required=True, help="Seconds of a slot."),
-    click.Option(["--work-h"], metavar="H", required=True, help="W, hours of computing that the job needs."),
-    click.Option(["--deadline-h"], metavar="H", required=True, help="D, hours from the start to the deadline."),
-    click.Option(["--overhead-h"], metavar="H", default="0", help="d, hours in which a launch computes nothing."),
+    click.Option(["--work-h", "work_s"], metavar="H", required=True, help="W, hours of computing that the job needs."),
+    click.Option(
+        ["--deadline-h", "deadline_s"], metavar="H", required=True, help="D, hours from the start to the deadline."
+    ),
+    click.Option(
+        ["--overhead-h", "overhead_s"], metavar="H", default="0", help="d, hours in which a launch computes nothing."
+    ),
     click.Option(
         ["--start"], metavar="TIME", help="Begin of slot 0: UNIX seconds or an ISO date.  [default: earliest]"
     ),

@@ -42,7 +42,7 @@ class DeadlineCommands(FamilyCommands[Instance, Schedule]):
 
         trace, rest = read_traces(traces, given)
         for name in ("work", "deadline", "overhead"):
-            rest[f"{name}_s"] = hours_to_s(rest.pop(f"{name}_h"), f"--{name}-h")
+            rest[f"{name}_s"] = hours_to_s(rest[f"{name}_s"], f"--{name}-h")
         table = rest.pop("prices")
         if table is not None and rest["spot_price"] is not None:
             raise InputError("one price and a table of prices, expected one of them", place="--prices")
