@@ -73,6 +73,7 @@ def test_generate_refuses_in_one_line(options, said):
         ("bags", {"tasks": 2, "checkpoints": 1, "small": True}),
         ("batches", {"small": True}),
         ("grid", {"nodes": 4, "jobs": 5}),
+        ("deadline", {"zones": 2, "slots": 12}),
     ],
 )
 def test_every_family_is_generated_solved_and_bounded(family, options, tmp_path):

@@ -9,11 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hindsched.instances.deadline.guards import Guard, Rung, guard_for
+from hindsched.instances.deadline.guards import Guard, Rung, guard_of_rung
 from hindsched.instances.deadline.model import HOUR_S, MOST, Instance
 from hindsched.instances.deadline.schedule import Kind, Placement, Schedule
-from hindsched.instances.errors import InputError
-from hindsched.instances.text_files import excerpt
 from hindsched.instances.verdict import Verdict
 
 __all__ = ["RULES", "Outcome", "check_schedule"]
@@ -112,9 +110,7 @@ def check_schedule(
     >>> print(check_schedule(job, Schedule(None, (Run(0, 3, 0, Kind.SPOT),), finish=3, cost=30)))
     slot 2: presence broken: zone 0 has no spot instance
     """
-    if rung not in (*Rung,):
-        raise InputError(f"{excerpt(str(rung))}, expected one of {', '.join(Rung)}", place="rung")
-    kept = guard_for(instance, guard) if rung == Rung.GUARDED else None
+    kept = guard_of_rung(instance, rung, guard)
     try:
         _check_form(instance, schedule)
         outcome = _Replay(instance, kept).run(schedule)

@@ -8,7 +8,7 @@ from hindsched.instances.deadline.model import Instance
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import excerpt
 
-__all__ = ["Guard", "Rung", "guard_for"]
+__all__ = ["Guard", "Rung", "guard_for", "guard_of_rung"]
 
 
 class Rung(StrEnum):
@@ -51,3 +51,20 @@ def guard_for(instance: Instance, guard: Guard | str | None) -> Guard:
     if guard != Guard.LATCHED and instance.num_zones > 1:
         raise InputError(f"{guard} is for one zone, expected latched for {instance.num_zones} zones", place="guard")
     return Guard(guard)
+
+
+def guard_of_rung(instance: Instance, rung: Rung | str, guard: Guard | str | None) -> Guard | None:
+    """Return the guard that schedules of a rung must pass; None if all schedules count.
+
+    Raises
+    ------
+    InputError
+        As in `guard_for`, for an unknown rung, and for a guard with the rung ``free``.
+    """
+    if rung not in (*Rung,):
+        raise InputError(f"{excerpt(str(rung))}, expected one of {', '.join(Rung)}", place="rung")
+    if rung == Rung.GUARDED:
+        return guard_for(instance, guard)
+    if guard is not None:
+        raise InputError(f"{excerpt(str(guard))} with the rung free, expected none or the rung guarded", place="guard")
+    return None

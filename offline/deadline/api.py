@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hindsched.instances.deadline import Guard, Instance, Rung, check, guard_for
-from hindsched.instances.errors import InputError
-from hindsched.instances.text_files import excerpt
+from hindsched.instances.deadline import Guard, Instance, Rung, check
+from hindsched.instances.deadline.guards import guard_of_rung
 from hindsched.offline.confirmation import expect_valid, expect_value
 from hindsched.offline.deadline.claim import Claim
 from hindsched.offline.limits import Limits, Stopwatch
@@ -112,9 +111,7 @@ def solve(
     >>> solve(job).value, solve(job, rung="guarded").value, solve(job, solver="fronts").value
     (9011160000, 10263300000, 9011160000)
     """
-    if rung not in (*Rung,):
-        raise InputError(f"{excerpt(str(rung))}, expected one of {', '.join(Rung)}", place="rung")
-    kept = guard_for(instance, guard) if rung == Rung.GUARDED else None
+    kept = guard_of_rung(instance, rung, guard)
     limits = Limits(time_limit_s, memory_limit_mb, threads, seed)
     watch = Stopwatch(limits)
     chosen = named(available_solvers()[0] if solver == AUTO else solver, SOLVERS)

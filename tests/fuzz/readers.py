@@ -16,9 +16,12 @@ from hindsched.bench.campaign.file import read_campaign
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.cli import main
 from hindsched.bench.results.read import read_results
-from hindsched.instances import InputError, bags, batches, coupled, grid
+from hindsched.instances import InputError, bags, batches, coupled, deadline, grid
 from hindsched.instances.batches import generate as batches_generate
 from hindsched.instances.coupled.generate import small
+from hindsched.instances.deadline.generate import generate as deadline_job
+from hindsched.instances.deadline.model import spot_from_text
+from hindsched.instances.deadline.prices import read_prices
 from hindsched.instances.families import part
 from hindsched.instances.grid.batsim import from_batsim
 from hindsched.instances.grid.workloads import import_log
@@ -87,6 +90,9 @@ def files() -> Iterator[tuple[str, bytes, Reader]]:
     lone = coupled.Instance.from_letters(["uuuu"], w=[1], tasks=1, iterations=1, n_com=1, t_prog=1, t_data=0)
     prices = grid.PriceCertificate.of(_grid(), 1, [grid.Resource(3, [(0, 5, 1)])])
     yield "price certificate", _written(prices), _schedule(_grid())
+    bound = deadline.BoundCertificate.of(_job(), 1, 2, [[0, -1, -2, -3]] + [[0] * 4] * 4)
+    yield "bound certificate", _written(bound), _schedule(_job())
+    yield "prices", b"time,zone,price\n0,a,0.5\n600,a,1\n900,b,2\n", read_prices
     yield "instance of letters", part("coupled", "instances").write_instance(lone).encode(), _instance
     yield "samples", b"date,availability\n2023-02-15 22:00:00,1\n2023-02-15 22:10:00,0\n2023-02-15 22:20:00,1\n", _trace
     yield "counts", b"time;zone;count\n0;a;2\n600;a;1\n0;b;0\n600;b;3\n", _trace
@@ -109,6 +115,7 @@ def _commands() -> Iterator[tuple[str, bytes, str]]:
     yield "import of samples", table, "import {} --slot 600 --m 1 --train 0"
     yield "import of counts", b'{"gap": 60, "data": [0, 1, 2, 2, 1, 0, 3, 3]}', "import {} --slot 60 --m 2"
     yield "import of bags", table, "import {} --family bags --slot 600 --tasks 1"
+    yield "import of deadline", table, "import {} --family deadline --slot 600 --work-h 1 --deadline-h 2"
     yield "import of batches", table, "import {} --family batches --deadline 3600 --batches 1 --first-day 0"
     yield (
         "import of jobs",
@@ -145,10 +152,17 @@ def _instances() -> Iterator[tuple[str, object, str]]:
     yield "batches", batches_generate.small(3), "A2"
     yield "grid", _grid(), "fcfs"
     yield "grid", grid.Instance(nodes=3, slot_s=60, submit=[0, 2**40], width=[2, 2], length=[5, 1]), "fcfs"
+    yield "deadline", deadline_job(3, zones=2, slots=6, move_delay_s=7, move_cost=9), "up_s"
+    yield "deadline", _job(), "uniform"
 
 
 def _grid() -> grid.Instance:
     return grid.Instance(nodes=3, slot_s=60, submit=[0, 0], width=[2, 2], length=[5, 1])
+
+
+def _job() -> deadline.Instance:
+    zone = deadline.Zone(spot_from_text("0110"), (4, 1, 2, 3), 9)
+    return deadline.Instance(slot_s=10, deadline_s=45, work_s=12, overhead_s=3, zones=[zone])
 
 
 def _drawn() -> batches.Instance:

@@ -21,6 +21,7 @@ LONG = "x" * 5000
         ({"format": "batches/1", "compute": LONG}, "compute: 'xxx"),
         ({"format": "coupled/1", "tasks": LONG}, 'tasks: "xxx'),
         ({"format": "grid/1", "nodes": LONG}, 'nodes: "xxx'),
+        ({"format": "deadline/1", "work_s": LONG}, 'work_s: "xxx'),
     ],
 )
 def test_messages_quote_only_the_beginning_of_a_long_text(tmp_path, document, message):
@@ -29,6 +30,7 @@ def test_messages_quote_only_the_beginning_of_a_long_text(tmp_path, document, me
         "bags": {"tick_ms": 1, "slot": 2, "tasks": 1, "segments": 1, "machines": [{"segment": 1, "states": "u"}]},
         "batches": {"tasks": 1, "batches": [[0, 4]], "workers": [{"c": 1, "up": [[0, 4]]}]},
         "grid": {"slot_s": 1, "jobs": []},
+        "deadline": {"slot_s": 1, "deadline_s": 1, "overhead_s": 0, "zones": []},
     }
     path = tmp_path / "a.json"
     path.write_text(json.dumps(known.get(str(document["format"]).partition("/")[0], {}) | document))

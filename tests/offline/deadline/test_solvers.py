@@ -191,6 +191,8 @@ def test_names_are_checked():
         solve(job("11", work_s=5), rung="x")
     with pytest.raises(InputError, match="guard: 'x', expected one of step, step_old, latched"):
         solve(job("11", work_s=5), rung="guarded", guard="x")
+    with pytest.raises(InputError, match="guard: 'step' with the rung free, expected none or the rung guarded"):
+        solve(job("11", work_s=5), guard="step")
     with pytest.raises(InputError, match="more than 20000000 sequences"):
         solve(generate(1, slots=40), solver="brute")
 

@@ -1,0 +1,28 @@
+"""Study ``deadline-strategies``: public strategy files, unchanged, beside the optimum."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from docs.studies.commands.output import write_and_print
+from hindsched.bench.commands import options
+
+
+@click.command("deadline-strategies", short_help="Run public strategy files beside the optimum (deadline).")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--starts", type=options.POSITIVE, default=1, help="Windows of each zone and deadline.")
+@options.kept_in("deadline-strategies")
+@options.as_json
+def deadline_strategies(files: tuple[str, ...], starts: int, results: Path, as_json: bool) -> None:
+    """Run strategy files of the public simulator on windows of the packaged zones, each run in a process of its own.
+
+    Writes deadline_strategies.csv.
+    """
+    import pandas as pd
+
+    from docs.studies.deadline.strategy_runs import COLUMNS, measure
+
+    frame = pd.DataFrame(measure(files, starts), columns=list(COLUMNS)).astype({"cost": "Int64"})
+    write_and_print(frame, results / "deadline_strategies.csv", "Costs of strategy files", as_json=as_json)
