@@ -12,6 +12,8 @@ __all__ = ["ON_DEMAND_PRICE", "SPOT_PRICE", "generate"]
 
 #: Micro-dollars an hour of one V100 on AWS, as the public simulator has them.
 SPOT_PRICE, ON_DEMAND_PRICE = 973_100, 3_060_000
+#: Largest numbers of zones, and of slots of all zones.
+_MOST_ZONES, _MOST_SLOTS = 1_000, 10_000_000
 
 
 def generate(
@@ -61,9 +63,11 @@ def generate(
     for name, share in (("up", up), ("stay", stay)):
         if not 0 <= share <= 1:
             raise InputError(f"{share}, expected a probability", place=name)
-    for name, number in (("zones", zones), ("slots", slots), ("slot_s", slot_s)):
-        if not 1 <= number <= MOST:
-            raise InputError(f"{number}, expected an integer from 1 to {MOST}", place=name)
+    for name, number, most in (("zones", zones, _MOST_ZONES), ("slots", slots, _MOST_SLOTS), ("slot_s", slot_s, MOST)):
+        if not 1 <= number <= most:
+            raise InputError(f"{number}, expected an integer from 1 to {most}", place=name)
+    if zones * slots > _MOST_SLOTS:
+        raise InputError(f"{slots} of {zones} zones, expected at most {_MOST_SLOTS} together", place="slots")
     if deadline_s is None:
         deadline_s = slots * slot_s
     if deadline_s // slot_s != slots:

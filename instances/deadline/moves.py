@@ -22,6 +22,8 @@ _WITHIN, _NEAR, _FAR = 9720, 8200, 3590
 #: Micro-dollars per gigabyte that leaves a region, and between two regions that pay half.
 _EGRESS, _HALF_EGRESS, _HALF_PAIR = 20_000, 10_000, frozenset(("us-east-1", "us-east-2"))
 _MBIT_PER_GB = 8192
+#: The largest checkpoint in gigabytes; moving it costs less than the largest number of an instance.
+_MOST_GB = 100_000
 
 
 def region_of(zone: str) -> str:
@@ -56,15 +58,15 @@ def moves_of_checkpoint(regions: Sequence[str], gigabytes: float | Fraction) -> 
     Raises
     ------
     InputError
-        If the size is negative.
+        If the size is not a number from 0 to 100,000.
 
     Examples
     --------
     >>> moves_of_checkpoint(["us-east-1", "us-east-2", "us-west-2"], 50)
     ([[0, 8, 8], [8, 0, 8], [8, 8, 0]], [[0, 500000, 1000000], [500000, 0, 1000000], [1000000, 1000000, 0]])
     """
-    if gigabytes < 0:
-        raise InputError(f"{gigabytes}, expected a number of gigabytes >= 0", place="checkpoint_gb")
+    if not 0 <= gigabytes <= _MOST_GB:
+        raise InputError(f"{gigabytes}, expected gigabytes from 0 to {_MOST_GB}", place="checkpoint_gb")
     size = Fraction(gigabytes)
     return (
         [[_delay_s(a, b, size) for b in regions] for a in regions],

@@ -41,6 +41,8 @@ def test_sizes_have_limits(make, message):
         "m = [1]\nn_com = [1]\nwmin = [1]\nscenarios = 18446744073709551615",
         "m = [1]\nn_com = [1]\nwmin = [1]\nscenarios = 1000\ntrials = 201",
         'family = "grid"\nseeds = 200001',
+        'family = "deadline"\nslots = [9]\nup = [0.5]\nseeds = 200001',
+        'family = "deadline"\nzones = ["us-east-2a"]\ndeadline_h = [52]\noverhead_s = [1]\nstarts = 200001',
         f'family = "batches"\nseeds = {list(range(2000))}\ntasks = {list(range(1, 102))}',
         'family = "bags"\nmachines = ["M01"]\ntasks = [1]\nreference_s = [1]\ncheckpoints = [1]\nstores = ["shared"]\n'
         "starts = 9223372036854775807",

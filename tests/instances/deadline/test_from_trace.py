@@ -142,8 +142,10 @@ def test_moves_at_the_published_rates():
     assert round(8192 * 50 * (1 / 3590 - 1 / 9720)) == 72
     assert [list(row) for row in zip(*delays, strict=True)] == delays
     assert moves_of_checkpoint(regions, 0) == ([[0] * 5] * 5, [[0] * 5] * 5)
-    with pytest.raises(InputError, match="checkpoint_gb: -1"):
-        moves_of_checkpoint(regions, -1)
+    for wrong in (-1, float("nan"), float("inf"), 100_001):
+        with pytest.raises(InputError, match=f"checkpoint_gb: {wrong}, expected gigabytes from 0 to 100000"):
+            moves_of_checkpoint(regions, wrong)
+    assert max(map(max, moves_of_checkpoint(regions, 100_000)[1])) == 2_000_000_000
 
 
 def test_regions_of_names():

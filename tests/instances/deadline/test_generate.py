@@ -37,6 +37,9 @@ def test_moves_and_deadline():
         ({"slot_s": 0}, "slot_s"),
         ({"slots": 5, "slot_s": 10, "deadline_s": 60}, "deadline_s: 60 s are 6 slots of 10 s, expected 5"),
         ({"work_s": 0}, "work_s"),
+        ({"up": float("nan")}, "up: nan, expected a probability"),
+        ({"slots": 10**8, "slot_s": 1}, "slots: 100000000, expected an integer from 1 to 10000000"),
+        ({"zones": 1000, "slots": 10**5}, "slots: 100000 of 1000 zones, expected at most 10000000 together"),
     ],
 )
 def test_wrong_numbers(options, place):

@@ -20,9 +20,3 @@ def test_files_run_beside_built_in_policies(tmp_path, monkeypatch):
     assert (bad["cost"], "env.trace shows the future" in bad["failure"]) == (None, True)
     assert {row["free"] for row in rows} == {built_in["free"]}
     assert built_in["start_sample"] == spot_zones.starts(["us-east-2a"], 52 * 3600, 1)[0]
-
-
-def test_the_table_has_every_policy_once():
-    lines = strategy_runs.strategies_table().splitlines()
-    assert len(lines) > 2 + 10 + len(strategy_runs.BESIDE)
-    assert all(sum(line.startswith(f"| `{name}`") for line in lines) == 1 for name in strategy_runs.BESIDE)
