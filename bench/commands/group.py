@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from hindsched.bench.commands.audit import audit
 from hindsched.bench.commands.biclique import biclique
 from hindsched.bench.commands.campaign import campaign
 from hindsched.bench.commands.check import check
@@ -42,6 +43,7 @@ for _command in (
     check,
     gantt,
     export,
+    audit,
     score,
     leaderboard,
     campaign,

@@ -13,9 +13,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["History", "draw", "draw_gantt", "draw_pair", "history"]
+__all__ = [
+    "KIND_COLOURS",
+    "History",
+    "draw",
+    "draw_gantt",
+    "draw_pair",
+    "draw_progress",
+    "gantt_height",
+    "history",
+]
 
-_COLOURS = {Kind.SPOT: canvas.COLOURS[2], Kind.ON_DEMAND: canvas.COLOURS[1]}
+KIND_COLOURS = {Kind.SPOT: canvas.COLOURS[2], Kind.ON_DEMAND: canvas.COLOURS[1]}
 _NAMES = {Kind.SPOT: "spot", Kind.ON_DEMAND: "on-demand"}
 _AVAILABLE = "#cfe8dd"
 
@@ -63,21 +72,21 @@ def history(instance: Instance, schedule: Schedule) -> History:
 
 def draw(instance: Instance, schedule: Schedule) -> Figure:
     """Return the picture of a schedule that the checker accepts."""
-    figure, panels = canvas.new_figure(2, width=12.0, heights=(_height(instance), 2.8))
+    figure, panels = canvas.new_figure(2, width=12.0, heights=(gantt_height(instance), 2.8))
     draw_gantt(panels[0], instance, schedule, title=_summary(instance, schedule), legend=True)
-    _draw_progress(panels[1], instance, {"": schedule})
+    draw_progress(panels[1], instance, {"": schedule})
     return figure
 
 
 def draw_pair(instance: Instance, best: Schedule, run: Schedule, policy: str, name: str) -> Figure:
     """Return the picture of the optimum above that of a policy's run, and their progress and bills."""
-    height = _height(instance)
+    height = gantt_height(instance)
     figure, panels = canvas.new_figure(3, width=12.0, heights=(height, height, 2.8))
     named = {"hindsight optimum": best, policy: run}
     for panel, (who, schedule) in zip(panels, named.items(), strict=False):
         title = f"{who}: {_summary(instance, schedule)}  ({name})"
         draw_gantt(panel, instance, schedule, title=title, legend=who == policy)
-    _draw_progress(panels[2], instance, named)
+    draw_progress(panels[2], instance, named)
     return figure
 
 
@@ -101,7 +110,7 @@ def draw_gantt(axes: Axes, instance: Instance, schedule: Schedule, *, title: str
         spans = [(float(a) * hour, float(b - a) * hour) for a, b in zip(edges[::2], edges[1::2], strict=True)]
         axes.broken_barh(spans, (z - 0.48, 0.96), facecolor=_AVAILABLE, linewidth=0)
     overhead_s = history(instance, schedule).overhead_s
-    for kind, colour in _COLOURS.items():
+    for kind, colour in KIND_COLOURS.items():
         for z in range(instance.num_zones):
             runs = [run for run in schedule.runs if run.zone == z and run.kind is kind]
             bars = [(run.first * hour, (run.end - run.first) * hour) for run in runs]
@@ -128,8 +137,8 @@ def draw_gantt(axes: Axes, instance: Instance, schedule: Schedule, *, title: str
     return axes
 
 
-def _draw_progress(axes: Axes, instance: Instance, schedules: dict[str, Schedule]) -> None:
-    """Draw work done (lines) and money paid (dashed) over time."""
+def draw_progress(axes: Axes, instance: Instance, schedules: dict[str, Schedule]) -> None:
+    """Draw work done (lines) and money paid (dotted) over time, of at most two schedules by name."""
     hour = instance.slot_s / HOUR_S
     bills = axes.twinx()
     for i, (who, schedule) in enumerate(schedules.items()):
@@ -153,7 +162,8 @@ def _draw_progress(axes: Axes, instance: Instance, schedules: dict[str, Schedule
     axes.legend(handles=handles, loc="upper left", fontsize=8, frameon=False)
 
 
-def _height(instance: Instance) -> float:
+def gantt_height(instance: Instance) -> float:
+    """Return the height of a picture of the zones, in inches."""
     return min(12.0, 1.0 + 0.45 * instance.num_zones)
 
 
@@ -168,6 +178,6 @@ def _explain(axes: Axes) -> None:
     from matplotlib.patches import Patch
 
     handles = [Patch(facecolor=_AVAILABLE, label="spot can be had")]
-    handles += [Patch(facecolor=colour, label=f"runs on {_NAMES[kind]}") for kind, colour in _COLOURS.items()]
+    handles += [Patch(facecolor=colour, label=f"runs on {_NAMES[kind]}") for kind, colour in KIND_COLOURS.items()]
     handles.append(Patch(facecolor="white", hatch="////", edgecolor="black", label="overhead of a launch"))
     axes.figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize=9, frameon=False)

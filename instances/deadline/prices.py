@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import os
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import floor
+from operator import mul
 
+from hindsched.instances.deadline.columns import TIME_NAMES, ZONE_NAMES, named_columns
 from hindsched.instances.deadline.model import MOST
 from hindsched.instances.errors import InputError
-from hindsched.instances.intervals import Seconds
+from hindsched.instances.intervals import Seconds, simplest
 from hindsched.instances.text_files import excerpt
-from hindsched.instances.traces.delimited import Candidate, first_lines
 from hindsched.instances.traces.parsing import read_lines
-from hindsched.instances.traces.times import plain_name, seconds, to_text, to_times
+from hindsched.instances.traces.times import seconds, to_text, to_times
 
 __all__ = ["PriceTable", "micro_dollars", "read_prices"]
 
 #: Names of the columns, as `plain_name` writes them.
 _COLUMNS = {
-    "time": ("time", "timestamp", "date", "datetime", "times"),
-    "zone": ("zone", "availabilityzone", "availability_zone", "az", "node", "name"),
+    "time": TIME_NAMES,
+    "zone": ZONE_NAMES,
     "price": ("price", "spotprice", "spot_price", "spot", "usd", "dollars"),
 }
 
@@ -69,15 +71,52 @@ class PriceTable:
             If the table has no such zone, or no price of it by the first slot.
         """
         zone = self.zone_of(node)
+        return [self.prices[zone][self._place(zone, start + t * slot_s)] for t in range(slots)]
+
+    def least_in_slots(self, node: str, start: Seconds, slot_s: int, slots: int) -> list[int]:
+        """Return the least price within each slot, in micro-dollars an hour.
+
+        Raises
+        ------
+        InputError
+            As `in_slots`.
+
+        Examples
+        --------
+        >>> PriceTable({"a": [0, 15]}, {"a": [5, 3]}).least_in_slots("a", 0, 10, 3)
+        [5, 3, 3]
+        """
+        zone = self.zone_of(node)
         times, prices = self.times[zone], self.prices[zone]
-        found = []
-        for t in range(slots):
-            i = bisect_right(times, start + t * slot_s)
-            if i == 0:
-                message = f"the first price is of {to_text(times[0])}, expected one by {to_text(start)}"
-                raise InputError(message, place=f"zone {excerpt(zone)}")
-            found.append(prices[i - 1])
-        return found
+        borders = [start + t * slot_s for t in range(slots + 1)]
+        return [min(prices[self._place(zone, first) : bisect_left(times, end)]) for first, end in pairwise(borders)]
+
+    def paid(self, node: str, start: Seconds, stop: Seconds) -> Seconds:
+        """Return what an instance costs from ``start`` to ``stop``, in micro-dollar-seconds per hour.
+
+        Raises
+        ------
+        InputError
+            As `in_slots`.
+
+        Examples
+        --------
+        >>> PriceTable({"a": [0, 15]}, {"a": [5, 3]}).paid("a", 10, 20)
+        40
+        """
+        zone = self.zone_of(node)
+        first = self._place(zone, start)
+        changes = [time for time in self.times[zone][first + 1 :] if time < stop]
+        lengths = [after - before for before, after in pairwise([start, *changes, stop])]
+        return simplest(Fraction(sum(map(mul, lengths, self.prices[zone][first:]))))
+
+    def _place(self, zone: str, time: Seconds) -> int:
+        """Return the place of the price of a zone at a time."""
+        times = self.times[zone]
+        if time < times[0]:
+            message = f"the first price is of {to_text(times[0])}, expected one by {to_text(time)}"
+            raise InputError(message, place=f"zone {excerpt(zone)}")
+        return bisect_right(times, time) - 1
 
 
 def micro_dollars(dollars: float | str | Fraction, place: str) -> int:
@@ -116,7 +155,7 @@ def read_prices(path: str | os.PathLike[str]) -> PriceTable:
 
 
 def _table(lines: Sequence[str]) -> PriceTable:
-    head, columns = _columns(lines)
+    head, columns = named_columns(lines, _COLUMNS)
     rows = list(head.rows(lines))
     if not rows:
         raise InputError("no price, expected at least one", place=f"line {head.number}")
@@ -134,13 +173,3 @@ def _table(lines: Sequence[str]) -> PriceTable:
         {zone: list(prices) for zone, prices in ordered.items()},
         {zone: list(prices.values()) for zone, prices in ordered.items()},
     )
-
-
-def _columns(lines: Sequence[str]) -> tuple[Candidate, dict[str, int]]:
-    for head in first_lines(lines):
-        names = [plain_name(name) for name in head.names]
-        found = {kind: [i for i, name in enumerate(names) if name in known] for kind, known in _COLUMNS.items()}
-        if all(len(columns) == 1 for columns in found.values()):
-            return head, {kind: columns[0] for kind, columns in found.items()}
-    wanted = "; ".join(f"{kind}: {', '.join(known[:3])}" for kind, known in _COLUMNS.items())
-    raise InputError(f"no line names one column each of time, zone and price ({wanted})", place="line 1")
