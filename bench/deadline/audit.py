@@ -167,7 +167,8 @@ def audit(log: JobLog, trace: Trace | None, terms: AuditTerms, nodes: Sequence[s
 
 
 def _optimum(job: Instance, rung: Rung) -> Schedule | None:
-    return solve(job, rung=rung).schedule
+    schedule: Schedule | None = solve(job, rung=rung).schedule
+    return schedule
 
 
 def _bill(who: str, job: Instance, schedule: Schedule | None, if_there: Schedule | None) -> Bill:
@@ -221,7 +222,7 @@ def _losses(log: JobLog, spans: Sequence[Span], job: Instance, if_there: Instanc
     states = [(border, max(0, ceil(left))) for border, left in zip(borders, left_s, strict=True)]
     values = [_rest_cost(job, *state) for state in states]
     others = values if if_there is job else [_rest_cost(if_there, *state) for state in states]
-    is_somewhere = job.spot.any(axis=0)
+    is_somewhere = np.any(job.spot, axis=0)
     losses = []
     for span, slots, value, other in zip(spans, pairwise(borders), pairwise(values), pairwise(others), strict=True):
         run = span.run
@@ -265,7 +266,7 @@ def _rest_cost(job: Instance, slot: int, work_s: int) -> int:
             job.move_delay_s,
             job.move_cost,
         )
-        schedule = solve(rest).schedule
+        schedule = _optimum(rest, Rung.FREE)
         if schedule is not None:
             return schedule.cost
     return (work_s + job.overhead_s) * int(job.prices[:, 1, -1].min())

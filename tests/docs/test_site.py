@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -92,5 +93,7 @@ def test_the_notebooks_run(page, tmp_path):
     lines = [line for cell in cells(page) for line in cell.splitlines() if not line.startswith(":tags:")]
     script = tmp_path / "notebook.py"
     script.write_text("\n".join(lines))
+    for data in page.parent.glob("*.csv"):
+        shutil.copy(data, tmp_path)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
