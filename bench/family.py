@@ -83,6 +83,10 @@ class Family(Generic[ProblemT, ScheduleT]):
         """Return the kind of an instance from a file: files of one kind are compared together."""
         return self.name
 
+    def shown(self, value: float) -> str:
+        """Return a value of the objective as tables show it; rows and JSON hold the value itself."""
+        return f"{value:,.0f}" if value % 1 == 0 else f"{value:g}"
+
     def solvers(self) -> list[str]:
         """Return the names of the solvers that are available."""
         return list(part(self.name, "offline").available_solvers())

@@ -38,7 +38,7 @@ def ties(runs: pd.DataFrame, sources: Sequence[Source]) -> list[str]:
         optimum, family = here["optimum"].iloc[0], family_named(here["family"].iloc[0])
         who = "every policy" if (here["value"] == optimum).all() else "every policy but RANDOM"
         why = family.why_ties(by_name[name].load(), optimum) if name in by_name else ""
-        text = f"{who} reaches the optimum, {optimum:g} {family.unit}".rstrip()
+        text = f"{who} reaches the optimum, {family.shown(optimum)} {family.unit}".rstrip()
         lines.append(f"{name} does not tell policies apart: {text}{why and '; '}{why}")
     if len(names) > _MOST_NAMED:
         lines.append(f"{len(names) - _MOST_NAMED} more of {len(found)} instances do not tell policies apart")

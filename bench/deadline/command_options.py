@@ -94,6 +94,19 @@ _SCORE = [
     *_RUN,
 ]
 
+_REPRODUCE = [
+    click.Option(
+        ["--starts"], type=POSITIVE, default=40, help="Number of windows of each zone, deadline and overhead."
+    ),
+    click.Option(
+        ["--zones", "--zone", "zones"],
+        multiple=True,
+        metavar="NAME",
+        help="A packaged zone; can be repeated.  [default: nine]",
+    ),
+    click.Option(["--seed"], type=COUNT, default=0, help="Seed of the windows."),
+]
+
 #: By command.
 OPTIONS: Mapping[str, Sequence[click.Option]] = {
     "generate": _GENERATE,
@@ -102,4 +115,5 @@ OPTIONS: Mapping[str, Sequence[click.Option]] = {
     "check": _RUNG,
     "simulate": _RUN,
     "score": _SCORE,
+    "reproduce": _REPRODUCE,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindsched.bench.commands.availability import availability_of
@@ -84,3 +85,8 @@ class DeadlineCommands(FamilyCommands[Instance, Schedule]):
 
     def run_row(self, instance: Instance, record: RunRecord, options: Options) -> Row:
         return {**dict(options.run), "cost": record.value, **record.facts}
+
+    def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, given: Given) -> None:
+        from hindsched.bench.deadline.reproduction import Setup, reproduce
+
+        reproduce(folder, Setup(**given), num_processes=num_processes, dask=dask, as_json=as_json)

@@ -33,7 +33,6 @@ class _Deadline(Family[Instance, Schedule]):
         "does so with several zones (SkyNomad). More in docs/policies.md."
     )
     value = heading = "cost"
-    unit = "micro-dollar-seconds per hour"
     reference = "greedy"
     run_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "guard": tuple(map(str, RunGuard)),
@@ -41,7 +40,7 @@ class _Deadline(Family[Instance, Schedule]):
     }
     axes = ("deadline_s", "overhead_s", "zones", "slots", "start_sample", "instance_seed")
     panels = ("deadline_s", "overhead_s")
-    columns = ("dollars", "hours", "launches")
+    columns = ("dollars", "hours", "launches", "overhead_h")
     averages = ("dollars", "hours")
 
     @cached_property
@@ -64,6 +63,9 @@ class _Deadline(Family[Instance, Schedule]):
     def make_isolated(self, text: Policy, options: Options) -> Policy:
         with IsolatedPolicy(text, RunOptions().changed(**self.run_values(options))) as made:
             return made
+
+    def shown(self, value: float) -> str:
+        return f"{value / UNITS_PER_DOLLAR:.2f} $"
 
     def refuses(self, source: Any, policy: str, options: Options) -> str | None:
         zones = source.num_zones if isinstance(source, Instance) else getattr(source, "zones", 1)

@@ -81,15 +81,19 @@ class Window:
 
     @property
     def name(self) -> str:
-        """The setting and the first sample."""
-        return f"{self.setting} start={self.start_sample}"
+        """The zones, the setting and the first sample."""
+        return f"{self.zone} {self._times} start={self.start_sample}"
 
     @property
     def setting(self) -> str:
-        """The parameters without the first sample."""
+        """The number of zones and the parameters: windows of different zones are compared together."""
+        return f"{self.zones} zone{'' if self.zones == 1 else 's'} {self._times}"
+
+    @property
+    def _times(self) -> str:
         times = f"W={self.work_s / HOUR_S:g}h D={self.deadline_s / HOUR_S:g}h d={self.overhead_s}s"
         moves = f" {self.checkpoint_gb:g}GB" if self.checkpoint_gb else ""
-        return f"{self.zone} {times}{moves}"
+        return f"{times}{moves}"
 
     @property
     def point(self) -> Row:

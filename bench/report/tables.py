@@ -90,8 +90,8 @@ def unfinished_table(runs: pd.DataFrame, family: AnyFamily, *, file: str, most: 
     for fingerprint, group in missing[~is_hopeless].groupby("fingerprint", sort=False):
         first = group.iloc[0]
         policies = in_order(group["policy"].unique(), family.name)
-        limit = NOTHING if isnan(first["limit"]) else count(first["limit"])
-        optimum = NOTHING if isnan(first["optimum"]) else count(first["optimum"])
+        limit = NOTHING if isnan(first["limit"]) else family.shown(first["limit"])
+        optimum = NOTHING if isnan(first["optimum"]) else family.shown(first["optimum"])
         shown = ", ".join(policies) if len(policies) < runs["policy"].nunique() else "all"
         cells = [Cell(str(first["instance"])), Cell(count(len(group))), Cell(limit), Cell(optimum)]
         rows.append(((-len(group), str(first["instance"]), str(fingerprint)), [*cells, Cell(shown, is_text=True)]))

@@ -133,11 +133,17 @@ def _show_instances(runs: pd.DataFrame) -> None:
     ratios = with_ratios(runs)
     if ratios["instance"].nunique() < 2 or len(ratios) > _MOST_LISTED_RUNS:
         return
-    heading = family_named(str(runs["family"].iloc[0])).heading
-    headings = {"instance": "instance", "policy": "policy", "value": heading, "optimum": "optimum", "ratio": "ratio"}
+    family = family_named(str(runs["family"].iloc[0]))
+    headings = {
+        "instance": "instance",
+        "policy": "policy",
+        "value": family.heading,
+        "optimum": "optimum",
+        "ratio": "ratio",
+    }
     shown = Table(headings, as_json=False, title="Instance by instance")
     for row in records(ratios_of_runs(ratios)):
-        cells = {name: None if isnan(row[name]) else f"{row[name]:g}" for name in ("value", "optimum")}
+        cells = {name: None if isnan(row[name]) else family.shown(row[name]) for name in ("value", "optimum")}
         shown.add({**row, **cells, "ratio": between(row["low"], row["high"])})
     shown.show()
 

@@ -13,7 +13,7 @@ from hindsched.bench.commands import options
 
 
 @click.command("claims", short_help="Judge the claims of a paper by its reproduction.")
-@click.argument("family", type=click.Choice(["coupled", "bags", "batches", "grid"]))
+@click.argument("family", type=click.Choice(["coupled", "bags", "batches", "deadline", "grid"]))
 @click.option(
     "--results",
     type=options.FOLDER,

@@ -21,7 +21,7 @@ def expected_costs(
     """Return the least expected cost from each slot on; shape (N + 1, steps + 1, 2, classes, states).
 
     Slacks are multiples of ``step_s``, values between them are interpolated. In a critical slot the guard ``step``
-    decides.
+    decides. States that cannot be, such as spot in a slot without spot, cost infinity.
 
     Parameters
     ----------
@@ -44,6 +44,7 @@ def expected_costs(
             work_left_s = (slots - t) * slot_s - slack_s
             if work_left_s <= 0:
                 continue
+            costs[t, k] = np.inf
             is_critical = slack_s < overhead_s + slot_s
             for state in range(states):
                 for choice in range(3):  # nothing, on-demand, spot
@@ -61,7 +62,7 @@ def expected_costs(
                         after = 2 + -(-max(0, left_s - slot_s) // slot_s)
                     is_last = work_s >= work_left_s
                     if is_critical and choice == 1 and not is_last:  # it runs to the end
-                        paid += (work_left_s - work_s) * prices[1]
+                        paid += np.ceil((work_left_s - work_s) / slot_s) * slot_s * prices[1]
                         is_last = True
                     place = min(max(0.0, (slack_s - slot_s + work_s) / step_s), float(steps))
                     i = min(int(place), steps - 1)
@@ -83,6 +84,5 @@ def expected_costs(
                                     kept += ages[age] * (older - kept)
                                 other = (1 - share) * low[1 - has_spot, 0, lost] + share * high[1 - has_spot, 0, lost]
                                 total += ends[has_spot, age] * other + (1 - ends[has_spot, age]) * kept
-                            if costs[t, k, has_spot, age, state] == 0 or total < costs[t, k, has_spot, age, state]:
-                                costs[t, k, has_spot, age, state] = total
+                            costs[t, k, has_spot, age, state] = min(costs[t, k, has_spot, age, state], total)
     return costs

@@ -1,0 +1,208 @@
+"""Judge claims on jobs with a deadline by the experiment on nine zones (docs/deadline/model.md section 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from docs.studies.claims import Claim, Verdict, holds_if, holds_in
+from docs.studies.deadline.intervals import Resamples
+from docs.studies.rows import read_rows
+from hindsched.bench.deadline.cells import CELL, FREE, INSTANCE, cells, with_ratios
+from hindsched.bench.deadline.reproduction import WORK_S
+from hindsched.bench.results.bootstrap import percentiles
+from hindsched.instances.deadline.generate import ON_DEMAND_PRICE, SPOT_PRICE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PRICE_RATIO", "Factor", "claims_of_results", "factors", "judge"]
+
+#: K, on-demand price over spot price.
+PRICE_RATIO = ON_DEMAND_PRICE / SPOT_PRICE
+#: The factor of the abstract of "Can't Be Late".
+_FACTOR = 2.0
+_PERCENTILE = 0.95
+
+
+class Factor(NamedTuple):
+    """By which factor uniform closes greedy's gap to the optimum in a cell, with a 95 % interval.
+
+    Parameters
+    ----------
+    deadline_h, overhead_s
+        The cell.
+    statistic
+        ``mean`` or ``95 %`` of the gaps.
+    factor, low, high
+        Gap of greedy over gap of uniform.
+    """
+
+    deadline_h: int
+    overhead_s: int
+    statistic: str
+    factor: float
+    low: float
+    high: float
+
+    @property
+    def text(self) -> str:
+        """The cell, the factor and its interval."""
+        return f"{self.deadline_h} h, {self.overhead_s} s: {self.factor:.1f} ({self.low:.1f} to {self.high:.1f})"
+
+
+def claims_of_results(folder: Path) -> list[Claim]:
+    """Return the claims judged by ``runs.csv``, which ``hindsched reproduce --family deadline`` writes."""
+    import pandas as pd
+
+    return judge(pd.read_csv(folder / "runs.csv"))
+
+
+def judge(lines: pd.DataFrame) -> list[Claim]:
+    """Return the claims with their verdicts.
+
+    Parameters
+    ----------
+    lines
+        As `hindsched.bench.deadline.cells.line_of_row` returns them.
+    """
+    found = cells(lines, WORK_S)
+    return [*_uniform(lines), _savings(found), _foresight(), *_scores(found), *_oracles(), _worst(lines), _files()]
+
+
+def factors(lines: pd.DataFrame) -> list[Factor]:
+    """Return for each cell by which factor uniform closes greedy's gap, in the mean and in the 95th percentile."""
+    found = []
+    step = lines[lines["guard"] != "step_old"]
+    for cell, group in step.groupby(list(CELL), sort=True):
+        deadline_h, overhead_s = (int(str(part)) for part in cell)
+        wide = group.pivot_table(index=list(INSTANCE), columns="policy", values="cost").reset_index()
+        greedy, uniform = (wide[name].to_numpy() - wide[FREE].to_numpy() for name in ("greedy", "uniform"))
+        drawn = Resamples(wide)
+        statistics = {
+            "mean": (greedy.mean() / uniform.mean(), drawn.mean(greedy) / drawn.mean(uniform)),
+            "95 %": (
+                np.quantile(greedy, _PERCENTILE) / np.quantile(uniform, _PERCENTILE),
+                drawn.quantile(greedy, _PERCENTILE) / drawn.quantile(uniform, _PERCENTILE),
+            ),
+        }
+        for name, (factor, resampled) in statistics.items():
+            found.append(Factor(deadline_h, overhead_s, name, float(factor), *percentiles(resampled)))
+    return found
+
+
+def _uniform(lines: pd.DataFrame) -> Iterator[Claim]:
+    runs = int(((lines["policy"] == "uniform") & (lines["guard"] != "step_old")).sum())
+    for name, words in (("mean", "on average"), ("95 %", "in bad cases")):
+        mine = [factor for factor in factors(lines) if factor.statistic == name]
+        statistic = "means" if name == "mean" else "95th percentiles"
+        yield Claim(
+            "CBL, abstract",
+            f"Uniform Progress closes greedy's gap to the optimum by a factor of 2 {words}",
+            f"gap of greedy over gap of uniform, {statistic}: " + "; ".join(factor.text for factor in mine),
+            holds_in([factor.factor >= _FACTOR for factor in mine]),
+            "2",
+            runs,
+            "it holds for tight deadlines; with slack greedy pays less than uniform",
+        )
+
+
+def _savings(found: pd.DataFrame) -> Claim:
+    mine = found[(found["policy"] == "uniform") & (found["guard"] != "step_old")]
+    free = found[found["policy"] == FREE]
+    evidence = f"uniform saves {mine['saved'].min():.0%} to {mine['saved'].max():.0%} in the mean of a cell, "
+    evidence += f"the optimum {free['saved'].min():.0%} to {free['saved'].max():.0%}"
+    return Claim(
+        "CBL, abstract",
+        "the policy saves 27 % to 84 % against on-demand",
+        evidence,
+        Verdict.PARTLY,
+        "27-84 %",
+        int(mine["runs"].sum()),
+        f"spot costs {1 / PRICE_RATIO:.0%} of on-demand here, so no schedule saves more than {1 - 1 / PRICE_RATIO:.0%}",
+    )
+
+
+def _foresight() -> Claim:
+    return Claim(
+        "CBL, abstract",
+        "some hours of foresight narrow the gap",
+        "not run",
+        Verdict.UNDECIDED,
+        reason="the abstract does not say how the policy uses foresight",
+    )
+
+
+def _scores(found: pd.DataFrame) -> Iterator[Claim]:
+    free = found[found["policy"] == FREE]
+    yield Claim(
+        "FCS",
+        "a score of 1, the spot price for all hours of work, is the best that can be had",
+        f"the optimum scores {free['score'].min():.2f} to {free['score'].max():.2f} in the mean of a cell",
+        holds_if(bool((free["score"] > 0.995).all())),
+        "1",
+        int(free["runs"].sum()),
+        "the anchor ignores availability and overheads",
+    )
+    old, new = (found[(found["guard"] == guard) & ~found["policy"].isin(["guarded"])] for guard in ("step_old", "step"))
+    missed = old[old["missed"] > 0].groupby("policy")["missed"].sum()
+    listed = ", ".join(f"{policy} {count}" for policy, count in missed.items()) or "none"
+    runs = int(old["runs"].sum() + new["runs"].sum())
+    yield Claim(
+        "FCS",
+        "a run that misses the deadline scores -100,000",
+        f"missed with the guard step: {new['missed'].sum()} of {new['runs'].sum():,}, by theorem G; with step_old: "
+        f"{old['missed'].sum()} of {old['runs'].sum():,} ({listed})",
+        Verdict.MEASURED,
+        "-100,000",
+        runs,
+    )
+
+
+def _oracles() -> Iterator[Claim]:
+    rounded = read_rows("deadline_rounded")
+    ratio = rounded["rounded"] / rounded["free"]
+    yield Claim(
+        "SkyNomad",
+        "the policy Optimal is a lower bound",
+        f"the optimum after rounding overhead and work up to whole slots is above the optimum in {(ratio > 1).sum()} "
+        f"of {len(ratio)} windows, by {ratio.mean() - 1:.1%} on average and at most {ratio.max() - 1:.1%}",
+        holds_if(not (ratio > 1).any()),
+        runs=len(ratio),
+        reason="slots of 195 s; rounded costs are not attainable bounds",
+    )
+    yield Claim(
+        "SkyNomad",
+        "on V100s Optimal pays 37.37 $, SkyNomad 41.73, UP(S) 47.02, UP 68.71",
+        "not run",
+        Verdict.UNDECIDED,
+        "37.37 $",
+        reason="moving prices of its zones and its windows are not published with the zones",
+    )
+
+
+def _worst(lines: pd.DataFrame) -> Claim:
+    runs = with_ratios(lines[lines["guard"] != "step_old"])
+    names = ("on_demand", "fallback", "greedy", "uniform", "renewal")
+    worst = {name: float(runs.loc[runs["policy"] == name, "ratio"].max()) for name in names}
+    listed = ", ".join(f"{name} {ratio:.2f}" for name, ratio in worst.items())
+    return Claim(
+        "ROSS",
+        "in the worst case every deterministic policy pays of the order of K times the optimum, K the ratio of prices",
+        f"K = {PRICE_RATIO:.3f}; worst cost / free of a window: {listed}",
+        Verdict.MEASURED,
+        runs=int(runs["policy"].isin(names).sum()),
+    )
+
+
+def _files() -> Claim:
+    return Claim(
+        "FCS",
+        "strategy files written by language models beat Uniform Progress",
+        "not run",
+        Verdict.UNDECIDED,
+        reason="published files can be scored unchanged by `score --policy FILE.py`; none is packaged",
+    )

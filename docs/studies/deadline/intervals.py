@@ -1,0 +1,69 @@
+"""Bootstrap intervals for windows that overlap: zones are drawn, and in each zone blocks of time.
+
+A window is a part of the same months as its neighbours, so windows are not independent. A resample draws as many zones
+as there are, with replacement, and for each of them as many blocks of its starts. A block is as long as the longest
+window, so that windows of two blocks overlap only if the blocks are neighbours.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["BLOCK", "Resamples"]
+
+#: Samples of a block: N for D = 92 h.
+BLOCK = 1_698
+_RESAMPLES = 1_000
+
+Reals = npt.NDArray[np.float64]
+
+
+class Resamples:
+    """How often each window counts in each resample.
+
+    Parameters
+    ----------
+    windows
+        With the columns ``zone`` and ``start``.
+    seed
+        Seed of the draws.
+    """
+
+    def __init__(self, windows: pd.DataFrame, *, seed: int = 0) -> None:
+        draws = np.random.default_rng(seed)
+        blocks = windows["start"].to_numpy() // BLOCK
+        zones = windows["zone"].to_numpy()
+        names = sorted(set(zones.tolist()))
+        #: Shape (resamples, windows).
+        self.weights: Reals = np.zeros((_RESAMPLES, len(windows)))
+        of_zone = {name: np.unique(blocks[zones == name]) for name in names}
+        places = {
+            (name, block): np.flatnonzero((zones == name) & (blocks == block))
+            for name in names
+            for block in of_zone[name].tolist()
+        }
+        for i in range(_RESAMPLES):
+            for place in draws.integers(len(names), size=len(names)).tolist():
+                name = names[place]
+                for block in draws.choice(of_zone[name], size=len(of_zone[name])).tolist():
+                    self.weights[i, places[name, block]] += 1
+
+    def mean(self, values: npt.ArrayLike) -> Reals:
+        """Return the mean in each resample."""
+        means: Reals = self.weights @ np.asarray(values, dtype=np.float64) / self.weights.sum(axis=1)
+        return means
+
+    def quantile(self, values: npt.ArrayLike, share: float) -> Reals:
+        """Return in each resample the least value that at least a share of the windows does not exceed."""
+        sample = np.asarray(values, dtype=np.float64)
+        order = np.argsort(sample, kind="stable")
+        counts = self.weights[:, order].cumsum(axis=1)
+        first = (counts >= share * counts[:, -1:]).argmax(axis=1)
+        found: Reals = sample[order][first]
+        return found
