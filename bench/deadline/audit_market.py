@@ -187,6 +187,9 @@ class AuditMarket:
         )
         if self.trace is None:
             said.append("spot is known while the log runs on it, and where the log loses it")
+        blind = [zone for zone, node in self.zones if node is None]
+        if self.trace is not None and blind:
+            said.append(f"the trace has no node of {', '.join(blind)}: spot there is known from the log only")
         unknown = float(np.mean(self.seen.least != self.seen.most))
         if unknown:
             said.append(f"spot is unknown in {unknown:.0%} of the slots of all zones, so there are two answers")
@@ -218,6 +221,9 @@ def _zones(log: JobLog, trace: Trace | None, nodes: Sequence[str]) -> list[tuple
     """Return names of zones, and their nodes of the trace: those of the log, then others."""
     known = () if trace is None else trace.nodes
     zones: list[tuple[str, str | None]] = [(zone, node_of(zone, known)) for zone in log.zones]
+    if trace is not None and not nodes and all(node is None for _, node in zones):
+        message = f"no zone of the log ({', '.join(log.zones[:9])}), expected one among {', '.join(known[:9])}"
+        raise InputError(message, place="trace")
     for name in nodes:
         node = node_of(name, known)
         if node is None:

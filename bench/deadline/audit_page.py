@@ -129,36 +129,22 @@ def _draw_unknown(axes: Axes, audit: Audit) -> None:
 def _draw_losses(axes: Axes, audit: Audit) -> None:
     labelled = sorted(audit.losses, key=lambda loss: -loss.lost)[:_MOST_LABELS]
     for loss in audit.losses:
-        width = loss.stop_h - loss.start_h
-        axes.bar(
-            loss.start_h,
-            loss.lost,
-            width,
-            align="edge",
-            color=_LOSS_COLOURS[loss.kind],
-            edgecolor="white",
-            linewidth=0.4,
-        )
+        place, width, colour = loss.start_h, loss.stop_h - loss.start_h, _LOSS_COLOURS[loss.kind]
+        axes.bar(place, loss.lost, width, align="edge", color=colour, edgecolor="white", linewidth=0.4)
+        if not audit.is_known:
+            axes.bar(place, loss.lost_if_there, width, align="edge", facecolor="none", edgecolor=colour, linewidth=1)
         if loss in labelled and loss.lost >= 0.005:
-            axes.annotate(
-                f"{loss.lost:.2f}",
-                (loss.start_h + width / 2, loss.lost),
-                xytext=(0, 2),
-                textcoords="offset points",
-                ha="center",
-                fontsize=8,
-            )
+            at, above = (place + width / 2, loss.lost), (0, 2)
+            axes.annotate(f"{loss.lost:.2f}", at, xytext=above, textcoords="offset points", ha="center", fontsize=8)
     axes.margins(y=0.2)
     axes.axhline(0, color="black", linewidth=0.6)
     axes.set_ylabel("dollars")
     axes.set_xlabel("hours")
-    total = sum(loss.lost for loss in audit.losses)
-    where = "" if audit.is_known else ", without spot where nothing was observed (dotted)"
-    axes.set_title(
-        f"dollars lost in each run (in its colour) and each wait (grey), {total:.2f} in all{where}",
-        loc="left",
-        fontsize=10,
-    )
+    total, most = (sum(getattr(loss, name) for loss in audit.losses) for name in ("lost", "lost_if_there"))
+    title = f"dollars lost in each run (in its colour) and each wait (grey), {total:.2f} in all"
+    if not audit.is_known:
+        title += f"; outlined: if spot is there where nothing was observed (dotted), {most:.2f} in all"
+    axes.set_title(title, loc="left", fontsize=10)
 
 
 def write_audit_page(audit: Audit, path: Path, name: str) -> list[Path]:
@@ -175,7 +161,8 @@ def write_audit_page(audit: Audit, path: Path, name: str) -> list[Path]:
     files.prefix = f"{path.stem}-"
     picture = Figure(
         "The job over the availability of spot",
-        "Above what foresight would have done, below it the log, and the dollars lost in each run and each wait.",
+        "Above what foresight would have done, below it the log, and the dollars lost in each run and each wait."
+        + ("" if audit.is_known else " Where it is dotted, nothing was observed; foresight finds no spot there."),
         [files.picture("picture", "", draw_audit(audit, name))],
         is_wide=True,
     )
@@ -285,6 +272,6 @@ def _losses(audit: Audit, file: str) -> PageTable:
     note = (
         "Lost in a run or a wait: what it pays, and the least cost of the work left after it, less the least cost of "
         "the work left before it. The sum is the log's bill less that of foresight. "
-        "Slots round each loss by about the price of a slot, so some are slightly below 0."
+        "Slots round each loss by about the price of a slot at each end, so some are slightly below 0."
     )
     return PageTable("Where the money was lost, in dollars", headings, rows, file, note)

@@ -116,6 +116,22 @@ def test_the_log_prevails_over_the_trace():
     assert "in 1 slots of 3600 s the log contradicts the trace" in " ".join(found.assumptions)
 
 
+def test_a_zone_that_the_trace_lacks_is_known_from_the_log_only():
+    log = log_of((0, 1, "a", Kind.SPOT, True), (1, 2, "b", Kind.SPOT, False))
+    found = audit(log, trace_of(a="1001"), terms_of(4))
+    assert found.job.spot.tolist() == [[True, False, False, True], [False, True, False, False]]
+    assert found.job_if_there.spot.tolist() == [[True, False, False, True], [True] * 4]
+    assert "the trace has no node of b: spot there is known from the log only" in found.assumptions
+
+
+def test_a_gap_of_the_trace_is_unknown():
+    pieces = tuple(Interval(a * H, b * H, Presence.AVAILABLE) for a, b in ((0, 1), (3, 4)))
+    found = audit(log_of((0, 2, "a", Kind.ON_DEMAND, False)), Trace(("a",), (pieces,)), terms_of(4))
+    assert found.job.spot.tolist() == [[True, False, False, True]]
+    assert found.job_if_there.spot.all()
+    assert dollars(found, "foresight") == [(2, 2)]
+
+
 def test_a_late_log_is_said():
     found = audit(LOST, None, terms_of(3))
     assert dollars(found, "the log", "foresight") == [(8, 8), (None, None)]
@@ -239,6 +255,7 @@ def test_the_page_has_picture_and_tables(hindsched, job, tmp_path):
         (["--deadline-h", "1", "--slot", "3601"], "--slot: 3601 s, expected at most 3600, the deadline"),
         (["spot_aws_v100", "--deadline-h", "6", "--nodes", "b"], "--nodes: 'b', expected"),
         (["spot_aws_v100", "--deadline-h", "6", "--nodes", "us-east-2a"], "window: 0 s to 21600 s, but the nodes are"),
+        (["spot_aws_v100", "--deadline-h", "6"], "trace: no zone of the log (a), expected one among us-east-1a_v100_1"),
         ([], "Missing option '--deadline-h'"),
     ],
 )
