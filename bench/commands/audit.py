@@ -107,6 +107,8 @@ def _terms(given: Row) -> AuditTerms:
         name: None if given[f"{name}_h"] is None else hours_to_s(given[f"{name}_h"], f"--{name}-h")
         for name in ("work", "deadline", "overhead")
     }
+    if seconds["work"] == 0:
+        raise InputError("0 h, expected more", place="--work-h")
     prices = {"spot_price": SPOT_PRICE, "on_demand_price": ON_DEMAND_PRICE}
     for name in prices:
         if given[name] is not None:

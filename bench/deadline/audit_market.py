@@ -25,8 +25,9 @@ __all__ = ["AuditMarket", "AuditTerms", "Span"]
 
 #: Longest and shortest slot that is chosen, in seconds.
 _LONGEST_S, _SHORTEST_S = 300, 60
-#: Longest and shortest slot of the bound that holds for all schedules; short overheads have a weaker bound.
-_LONGEST_OF_BOUND_S, _SHORTEST_OF_BOUND_S = 60, 10
+#: Seconds of a slot of the bound that holds for all schedules: the usual one, the part of each zone if there are many,
+#: and the shortest one. Shorter overheads have a weaker bound.
+_SLOT_OF_BOUND_S, _EACH_ZONE_S, _SHORTEST_OF_BOUND_S = 60, 20, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,8 @@ class AuditMarket:
         more.
         """
         overhead_s = self.terms.overhead_s
-        slot_s = min(self.slot_s, overhead_s // 2, _LONGEST_OF_BOUND_S)
+        fast_s = max(_SLOT_OF_BOUND_S, _EACH_ZONE_S * len(self.zones))
+        slot_s = min(self.slot_s, overhead_s // 2, fast_s)
         if slot_s >= _SHORTEST_OF_BOUND_S:
             seen = self.seen if slot_s == self.slot_s else self._seen(slot_s)
             relaxed = self._instance(seen.most, slot_s, work_s, overhead_s - 2 * slot_s, is_bound=True)

@@ -251,6 +251,7 @@ def test_the_page_has_picture_and_tables(hindsched, job, tmp_path):
         (["--deadline-h", "6", "--prices", "no.csv"], "no.csv"),
         (["--deadline-h", "6", "--nodes", "b"], "--nodes: nodes without a trace, expected a TRACE"),
         (["--deadline-h", "6", "--overhead-h", "2"], "--overhead-h: no run is longer than 7200 s"),
+        (["--deadline-h", "6", "--work-h", "0"], "--work-h: 0 h, expected more"),
         (["--deadline-h", "0"], "--deadline-h: 0 s, expected at least one second"),
         (["--deadline-h", "1", "--slot", "3601"], "--slot: 3601 s, expected at most 3600, the deadline"),
         (["spot_aws_v100", "--deadline-h", "6", "--nodes", "b"], "--nodes: 'b', expected"),
