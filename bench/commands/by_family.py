@@ -82,6 +82,7 @@ class FamilyCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, the family first: it decides which options exist."""
+        given = tuple(args)  # the parser takes them from the list
         if self._chooses:
             family = _given_family(args)
             if family is None and any(param.name == "files" for param in self.params):
@@ -99,10 +100,13 @@ class FamilyCommand(click.Command):
             return rest
         except click.NoSuchOption as error:
             owners = [name for name in names() if error.option_name in _options(name, str(self.name))]
-            if self._chooses and owners:
-                message = f"{error.option_name} is an option of {' and '.join(owners)}, not of {ctx.meta[_META]}"
-                raise click.UsageError(message, ctx) from None
-            raise
+            if not owners:
+                raise
+            message = f"{error.option_name} is an option of {' and '.join(owners)}"
+            if self._chooses:
+                raise click.UsageError(f"{message}, not of {ctx.meta[_META]}", ctx) from None
+            file = next(filter(_family_of_file, given))
+            raise click.UsageError(f"{message}, and {file} is of {_family_of_file(file)}", ctx) from None
 
     def invoke(self, ctx: click.Context) -> object:
         """Invoke the callback with the options of the families as one mapping; errors name flags."""

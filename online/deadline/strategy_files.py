@@ -22,6 +22,7 @@ from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import excerpt
 from hindsched.online.deadline.visible import Job, Visible
 from hindsched.online.loading import load_module, split_file
+from hindsched.online.user_code import call_user_code
 
 __all__ = ["TIME_LIMIT_S", "StrategyFile", "is_strategy_file"]
 
@@ -185,9 +186,9 @@ class StrategyFile:
         self._done_s = visible.done_s
         strategy.remaining_restart_overhead = float(visible.left_s)
         last = _TYPES[None if visible.last is None else visible.last[1]]
-        answer = strategy._step(last, visible.has_spot())  # what the file overrides
+        place = f"policy {self.name}: slot {visible.slot}"
+        answer = call_user_code(strategy._step, last, visible.has_spot(), place=place)  # what the file overrides
         if not isinstance(answer, ClusterType):
-            place = f"policy {self.name}: slot {visible.slot}"
             raise InputError(f"_step returned {excerpt(answer)}, expected a ClusterType", place=place)
         kind = _KINDS[answer]
         return None if kind is None else (0, kind)
@@ -202,7 +203,7 @@ class StrategyFile:
             restart_overhead_hours=[hours["overhead"]],
             inter_task_overhead=[0.0],
         )
-        made = _made(self._found_class(), args, hours)
+        made = _made(self._found_class(), args, hours, f"policy {self.name}")
         made.reset(self._environment, self._task)
         # hours in floating point may be off by a rounding error
         made.deadline, made.restart_overhead = float(job.deadline_s), float(job.overhead_s)
@@ -234,7 +235,7 @@ def _lengths(job: Job) -> dict[str, int]:
     return {"deadline": job.deadline_s, "duration": job.work_s, "overhead": job.overhead_s}
 
 
-def _made(found: Any, args: argparse.Namespace, hours: dict[str, float]) -> Any:
+def _made(found: Any, args: argparse.Namespace, hours: dict[str, float], place: str) -> Any:
     """Return an object of a class: by ``solve`` as benchmarks make it, else by ``_from_args`` as the simulator does."""
     if hasattr(found, "solve"):
         made = found(args) if inspect.signature(found).parameters else found()
@@ -243,7 +244,7 @@ def _made(found: Any, args: argparse.Namespace, hours: dict[str, float]) -> Any:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "spec.json"
             path.write_text(json.dumps(hours), encoding="utf-8")
-            solved = made.solve(str(path))
+            solved = call_user_code(made.solve, str(path), place=place)
         return solved if isinstance(solved, Strategy) else made
     if hasattr(found, "_from_args"):
         parser = argparse.ArgumentParser()

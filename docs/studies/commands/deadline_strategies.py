@@ -12,7 +12,7 @@ from hindsched.bench.commands import options
 
 @click.command("deadline-strategies", short_help="Run public strategy files beside the optimum (deadline).")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--starts", type=options.POSITIVE, default=1, help="Windows of each zone and deadline.")
+@click.option("--starts", type=options.POSITIVE, default=1, help="Windows of each zone.")
 @options.kept_in("deadline-strategies")
 @options.as_json
 def deadline_strategies(files: tuple[str, ...], starts: int, results: Path, as_json: bool) -> None:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from docs.studies.deadline.strategy_runs import mean_ratio, strategies_table
 from docs.studies.marked_pages import DataFile, Picture, Writer
 
 __all__ = ["Published"]
 
 
 class Published:
-    """Writers of the marked parts of the pages on jobs with a deadline; no page has one yet."""
+    """Writers of the marked parts of the pages on jobs with a deadline."""
 
-    folder = "deadline"
+    folder = "results/deadline"
 
     def writers(self) -> Mapping[str, Writer]:
         """Return the writers by the first word of a mark."""
-        return {}
+        return {"strategies": strategies_table, "strategy": mean_ratio}
 
     def pictures(self) -> Mapping[str, Picture | DataFile]:
         """Return the pictures and data files next to the pages."""

@@ -129,7 +129,7 @@ def test_a_file_reads_seconds_as_floats_and_the_slots_so_far(write, tmp_path):
 BROKEN = {
     "return 'spot'": "_step returned 'spot', expected a ClusterType",
     "return None": "_step returned None, expected a ClusterType",
-    "raise RuntimeError('no idea')": "raised RuntimeError: no idea",
+    "raise RuntimeError('no idea')": "slot 0: _step raised RuntimeError: no idea",
     "return self.env.trace": "env.trace shows the future",
     "return self.env.get_trace_before_end(9)": "env.get_trace_before_end shows the future",
     "return self.env.next_wait_spot_length()": "env.next_wait_spot_length shows the future",

@@ -1,12 +1,12 @@
 """The study of strategy files: rows of built-in policies and of files on the same windows."""
 
 from docs.studies.deadline import strategy_runs
+from docs.studies.rows import read_rows
 from hindsched.instances.deadline import spot_zones
 
 
 def test_files_run_beside_built_in_policies(tmp_path, monkeypatch):
     monkeypatch.setattr(spot_zones, "spot_zone_names", lambda: ("us-east-2a",))
-    monkeypatch.setattr(strategy_runs, "_DEADLINES_H", (52,))
     monkeypatch.setattr(strategy_runs, "BESIDE", ("on_demand",))
     head = "from sky_spot.strategies.strategy import Strategy\nfrom sky_spot.utils import ClusterType\n\n"
     body = "class A(Strategy):\n    def _step(self, last, has):\n        return "
@@ -20,3 +20,26 @@ def test_files_run_beside_built_in_policies(tmp_path, monkeypatch):
     assert (bad["cost"], "env.trace shows the future" in bad["failure"]) == (None, True)
     assert {row["free"] for row in rows} == {built_in["free"]}
     assert built_in["start_sample"] == spot_zones.starts(["us-east-2a"], 52 * 3600, 1)[0]
+
+
+def test_the_table_has_every_policy_once():
+    lines = strategy_runs.strategies_table().splitlines()
+    assert len(lines) > 2 + 10 + len(strategy_runs.BESIDE)
+    assert all(sum(line.startswith(f"| `{name}`") for line in lines) == 1 for name in strategy_runs.BESIDE)
+
+
+def test_the_simulators_own_files_cost_what_their_twins_cost():
+    costs = read_rows("deadline_strategies").pivot_table(index="zone", columns="policy", values="cost")
+    own = "andylizf/skynomad-artifact/sky_spot/strategies/"
+    for file, twin in (("rc_cr_threshold", "uniform"), ("rc_threshold", "uniform_plain"), ("on_demand", "on_demand")):
+        assert (costs[f"{own}{file}.py"] == costs[twin]).all()
+    (greedy,) = (name for name in costs.columns if name.endswith("initial_greedy.py"))
+    assert (costs[greedy] == costs["greedy"]).all()
+
+
+def test_three_of_ten_files_of_language_models_cost_less_than_uniform():
+    rows = read_rows("deadline_strategies")
+    means = (rows["cost"] / rows["free"]).groupby(rows["policy"]).mean()
+    files = means[means.index.str.contains("/solutions/")].dropna()
+    assert (len(files), (files < means["uniform"]).sum(), (files < means["uniform_plain"]).sum()) == (10, 3, 0)
+    assert strategy_runs.mean_ratio("uniform_plain") == f"{means['uniform_plain']:.2f}"
