@@ -91,7 +91,7 @@ def resampled_means(sample: Numbers, clusters: npt.NDArray[np.intp], weights: We
     >>> resampled_means(np.array([1.0, 3.0, 8.0]), np.array([0, 0, 1]), np.array([[1.0, 1.0], [0.0, 2.0]])).tolist()
     [4.0, 8.0]
     """
-    sums = np.bincount(clusters, weights=sample, minlength=weights.shape[1])
+    sums = np.bincount(clusters, weights=sample, minlength=weights.shape[1]).astype(np.float64)
     with np.errstate(invalid="ignore"):
         means: Numbers = (weights @ sums) / (weights @ _per_cluster(clusters, weights))
     return means
