@@ -55,7 +55,7 @@ class JournalRows:
         self.torn = False
 
     def __iter__(self) -> Iterator[tuple[str, Row]]:
-        if not self._path.is_file():
+        if not (self._path.is_file() and os.access(self._path, os.R_OK)):
             read_bytes(self._path)  # says why not
         with self._path.open("rb") as file:
             if self._size is None:

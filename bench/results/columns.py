@@ -159,8 +159,8 @@ def typed_frame(raw: MutableMapping[str, Any] | pd.DataFrame) -> pd.DataFrame:
     for name in NUMBERS:
         frame[name] = pd.to_numeric(frame[name]).astype("float64")
     for name in ("setting", "instance", "policy"):
-        texts = frame[name].dropna().unique()
-        frame[name] = frame[name].map({text: _printed(str(text)) for text in texts})
+        shown = frame[name].dropna().unique()
+        frame[name] = frame[name].map({text: _printed(str(text)) for text in shown})
     frame["setting"] = frame["setting"].astype(object).fillna("all runs")
     frame["population"], frame["options"], frame["cluster"] = frame["setting"], "", frame["fingerprint"]
     frame["has_own_optimum"] = frame["has_own_optimum"].astype(object).fillna(False).astype(bool)

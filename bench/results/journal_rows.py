@@ -107,9 +107,9 @@ def results_of(rows: Iterable[tuple[str, Mapping[str, object]]]) -> Results:
             broken[place] = error
     replaced, sentences = contents.replaced(rows)
     others |= replaced
-    for place, error in broken.items():
+    for place, first in broken.items():
         if place not in replaced:
-            raise error
+            raise first
     solved, older_optima, other_answers = newest_rows(optima.frame(replaced), ["fingerprint"], "optimum", "optima")
     simulated, older_runs, other_runs = newest_rows(runs.frame(replaced), OF_RUN, "run", "runs")
     return Results(
