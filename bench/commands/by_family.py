@@ -20,9 +20,11 @@ from hindsched.instances.text_files import read_ahead
 
 __all__ = ["FamilyCommand", "family_option", "own_flags", "policy_options"]
 
-_META = "hindsched.family"
+_META, _FIRST = "hindsched.family", "hindsched.families"
 #: The format in a file, and the number of bytes from its beginning that are searched.
 _FORMAT, _HEAD = re.compile(rb'"format"\s*:\s*"([^"]*)"'), 4096
+#: Number of bytes of a file that is read twice in no time.
+_SMALL = 2**20
 
 family_option = click.option("--family", default="coupled", metavar="NAME", help="Family of problems.")
 
@@ -41,7 +43,9 @@ class FamilyCommand(click.Command):
 
     def _families(self, ctx: click.Context) -> Sequence[str]:
         """Return the families whose options the command has."""
-        return (ctx.meta.get(_META, "coupled"),) if self._chooses else names()
+        if self._chooses:
+            return (ctx.meta.get(_META, "coupled"),)
+        return ctx.meta.get(_FIRST) or names()
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the command's own options, then those of the families."""
@@ -78,6 +82,14 @@ class FamilyCommand(click.Command):
                 family = next(filter(None, map(_family_of_file, args)), None)
             ctx.meta[_META] = family or "coupled"
             family_named(ctx.meta[_META])
+        elif families := _families_of_small_files(args):
+            ctx.meta[_FIRST] = families
+            try:
+                return super().parse_args(ctx, list(args))
+            except click.UsageError:
+                pass  # with the options of all families the message is better
+            finally:
+                del ctx.meta[_FIRST]
         try:
             rest = super().parse_args(ctx, args)
             if self._chooses:
@@ -131,6 +143,18 @@ def _family_of_file(text: str) -> str | None:
         return None if match is None else family_of_format({"format": match[1].decode()})
     except ValueError:
         return None
+
+
+def _families_of_small_files(args: Sequence[str]) -> tuple[str, ...]:
+    """Return the families of given files, whose options are tried first: other families take long to load.
+
+    Nothing is returned for help, which lists the options of all families, or where one file is large or of no family.
+    """
+    files = [text for text in args if os.path.isfile(text)]
+    if "--help" in args or "-h" in args or any(os.path.getsize(file) > _SMALL for file in files):
+        return ()
+    families = [_family_of_file(file) for file in files]
+    return tuple(dict.fromkeys(name for name in families if name)) if all(families) else ()
 
 
 def _options(family: str, verb: str) -> set[str]:
