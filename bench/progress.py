@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,14 +16,30 @@ __all__ = ["announce_compilation", "counting", "working"]
 
 
 def announce_compilation() -> None:
-    """Print a message on standard error when this process compiles machine code."""
+    """Report on standard error what this process compiles: at most one line a second, and nothing once it is loaded."""
     logger = logging.getLogger("hindsched.compiling")
     logger.setLevel(logging.INFO)
     if not logger.handlers:
         handler = logging.StreamHandler()  # standard error
         handler.setFormatter(logging.Formatter("hindsched: %(message)s"))
+        handler.addFilter(_at_intervals())
         logger.addHandler(handler)
         logger.propagate = False
+
+
+def _at_intervals(interval_s: float = 1.0) -> Callable[[logging.LogRecord], bool]:
+    """Return a filter that passes all warnings, and one message of progress per interval."""
+    last = 0.0
+
+    def passes(record: logging.LogRecord) -> bool:
+        nonlocal last
+        if record.levelno > logging.INFO:
+            return True
+        is_due = record.created - last >= interval_s
+        last = record.created if is_due else last
+        return is_due
+
+    return passes
 
 
 @contextmanager

@@ -5,6 +5,8 @@ New users wait for compilation, so this module compiles nothing twice:
 - Numba compiles `f(0)` separately from `f(x)`. Here a constant is compiled as any other value of its type.
 - Numba compiles a Python wrapper for every function that a kernel calls, which takes long for many arrays. Here only
   functions that Python calls have one.
+- Numba keeps the code of a kernel twice: as machine code, and for kernels that call it. Here a file has one of the two
+  that its readers use, which is loaded in half the time.
 - Processes that start together would compile the same kernels. Here the first one compiles a kernel, and the others
   wait and load its code.
 
@@ -36,22 +38,25 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
+import llvmlite.binding as llvm_binding
 from filelock import FileLock, Timeout
 from numba import njit
 from numba.core import caching
 from numba.core import config as numba_config
 from numba.core import types as numba_types
+from numba.core.dispatcher import Dispatcher
 from numba.core.runtime import rtsys
 
 from hindsched.instances.errors import InputError
 
 __all__ = ["LOGGER", "folder_name", "inlined", "kernel", "sources_of"]
 
-#: The logger that reports when compilation begins; it is silent unless a program attaches a handler.
+#: The logger that reports compilation; it is silent unless a program attaches a handler.
 LOGGER = "hindsched.compiling"
 
 config: Any = numba_config  # its options are set at run time, out of sight of type checkers
 types: Any = numba_types
+_CompiledResults: Any = caching.CompileResultCacheImpl
 _FunctionCache: Any = caching.FunctionCache
 _IndexDataCacheFile: Any = caching.IndexDataCacheFile
 
@@ -101,7 +106,7 @@ def _compiled(function: Function, signatures: tuple[str, ...], **options: Any) -
     options = {"error_model": "numpy", **options}
     made: Any = njit(**options, no_cfunc_wrapper=True)(function)
     if made is not function:  # numba can be configured not to compile at all
-        _keep(made, function, "")
+        _keep(made, function, "", _KernelCache if signatures else _EntryCache)
         if signatures:
             for signature in signatures:
                 made.compile(signature)
@@ -111,7 +116,7 @@ def _compiled(function: Function, signatures: tuple[str, ...], **options: Any) -
             @cache
             def inner() -> Any:
                 called: Any = njit(**options, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function)
-                _keep(called, function, "inner")
+                _keep(called, function, "inner", _KernelCache)
                 return called
 
             _hand_on(made, inner)
@@ -119,11 +124,26 @@ def _compiled(function: Function, signatures: tuple[str, ...], **options: Any) -
     return compiled
 
 
-def _keep(made: Any, function: Callable[..., Any], place: str) -> None:
+def _keep(made: Any, function: Callable[..., Any], place: str, kind: type[_KernelCache]) -> None:
+    """Keep the machine code of a function on disk, in a cache that is made at the first compilation or loading.
+
+    The folder is named now: it belongs to the sources as they are imported, whatever happens to them later.
+    """
     folder = _cache_folder(Path(function.__code__.co_filename))
-    if folder is not None:
-        made._cache = _cache_of(function, folder / place)
-        _release_when_compiled(made)
+    if folder is None:
+        return
+    compile_one = made.compile
+
+    def compiled(signature: Any) -> Any:
+        if not isinstance(made._cache, _KernelCache):
+            made._cache = _cache_of(function, folder / place, kind)
+        try:
+            return compile_one(signature)
+        finally:
+            made._cache._cache_file.release()  # whether compilation succeeds or not
+            _progress.step(function)
+
+    made.compile = compiled
 
 
 def sources_of(file: Path) -> list[Path]:
@@ -263,7 +283,7 @@ def _is_private_group(group: int) -> bool:
     return found.gr_name == name and set(found.gr_mem) <= {name}
 
 
-def _cache_of(function: Callable[..., Any], folder: Path) -> Any:
+def _cache_of(function: Callable[..., Any], folder: Path, kind: type[_KernelCache]) -> Any:
     """Return numba's cache of a function in a folder, with files that are checked.
 
     The folder's name stands for all the sources, so that neither their place nor their date counts: two copies of the
@@ -272,11 +292,12 @@ def _cache_of(function: Callable[..., Any], folder: Path) -> Any:
     before = config.CACHE_DIR
     config.CACHE_DIR = str(folder)
     try:
-        kept = _KernelCache(function)
+        kept = kind(function)
     finally:
         config.CACHE_DIR = before
     kept._cache_path = str(folder / function.__module__)
     kept._cache_file = _CheckedFiles(kept.cache_path, kept._impl.filename_base, "")
+    kept._cache_file.function = function
     return kept
 
 
@@ -295,19 +316,6 @@ def _hand_on(made: Any, inner: Callable[[], Any]) -> None:
     made.inner = inner
 
 
-def _release_when_compiled(made: Any) -> None:
-    """Release the lock on the kernel after compilation, whether it succeeds or not."""
-    compile_one = made.compile
-
-    def compiled(signature: Any) -> Any:
-        try:
-            return compile_one(signature)
-        finally:
-            made._cache._cache_file.release()
-
-    made.compile = compiled
-
-
 class _KernelCache(_FunctionCache):  # type: ignore[misc]
     """Numba's cache of a function, which loads machine code without numba's libraries for compilation.
 
@@ -320,10 +328,71 @@ class _KernelCache(_FunctionCache):  # type: ignore[misc]
             return self._load_overload(sig, target_context)
 
 
-@cache
-def _say_once() -> None:
-    """Report that this process is about to compile."""
-    logging.getLogger(LOGGER).info("compiling machine code, once after an installation: a minute or two")
+class _EntryResults(_CompiledResults):  # type: ignore[misc]
+    """Results of compilation without the code that other kernels are linked with: only names of functions are left."""
+
+    def reduce(self, cres: Any) -> Any:
+        (name, kind, (machine_code, _)), *rest = super().reduce(cres)
+        entries = (cres.fndesc.llvm_func_name, cres.fndesc.llvm_cpython_wrapper_name)
+        stubs = "\n".join(f'define void @"{entry}"() {{ ret void }}' for entry in entries)
+        return ((name, kind, (machine_code, llvm_binding.parse_assembly(stubs).as_bitcode())), *rest)
+
+
+class _EntryCache(_KernelCache):
+    """The cache of a function that only Python calls."""
+
+    _impl_class = _EntryResults
+
+
+class _Progress:
+    """Reports the kernel that is compiled, and how many of its functions are ready."""
+
+    def __init__(self) -> None:
+        self._num_kernels = 0
+        self._kernel = ""
+        self._waiting: set[Any] = set()
+        self._total = 0
+
+    def begin(self, function: Callable[..., Any]) -> None:
+        """Report a function that is to be compiled: the next kernel, unless it is a part of the last one."""
+        if function not in self._waiting:
+            self._num_kernels += 1
+            self._kernel = f"{function.__module__}.{function.__qualname__}"
+            self._waiting = {function} | _called_by(function)
+            self._total = len(self._waiting)
+            self._report()
+
+    def step(self, function: Callable[..., Any]) -> None:
+        """Report that a function is ready; one that is compiled again for other types does not count."""
+        if function in self._waiting:
+            self._waiting.remove(function)
+            if self._waiting:
+                self._report()
+
+    def _report(self) -> None:
+        logging.getLogger(LOGGER).info(
+            "compiling machine code, once after an installation: kernel %d (%s), function %d of %d",
+            *(self._num_kernels, self._kernel, self._total - len(self._waiting) + 1, self._total),
+        )
+
+
+_progress = _Progress()
+
+
+def _called_by(kernel: Callable[..., Any]) -> set[Any]:
+    """Return the functions that a kernel calls, directly or not, and that are compiled on their own."""
+    found: set[Any] = set()
+    waiting, seen = [kernel], {kernel}
+    while waiting:
+        function = waiting.pop()
+        for name in function.__code__.co_names:
+            called = function.__globals__.get(name)
+            if isinstance(called, Dispatcher) and hasattr(called, "inner") and called.py_func not in seen:
+                seen.add(called.py_func)
+                waiting.append(called.py_func)
+                if called.targetoptions.get("inline") != "always":
+                    found.add(called.py_func)
+    return found
 
 
 class _CheckedFiles(_IndexDataCacheFile):  # type: ignore[misc]
@@ -331,6 +400,9 @@ class _CheckedFiles(_IndexDataCacheFile):  # type: ignore[misc]
 
     A process holds a lock while it compiles the function. Other processes wait and load its code.
     """
+
+    #: The function; `_cache_of` sets it.
+    function: Callable[..., Any]
 
     #: Seconds to wait for the lock before compiling without it; a stopped process never releases its lock.
     _PATIENCE_S = 600.0
@@ -345,7 +417,7 @@ class _CheckedFiles(_IndexDataCacheFile):  # type: ignore[misc]
     def load(self, key: Any) -> Any:
         data = self._made_for(key)
         if data is None:
-            _say_once()
+            _progress.begin(self.function)
             Path(self._cache_path).mkdir(parents=True, exist_ok=True)
             with suppress(Timeout, OSError):  # the lock only saves time
                 self._lock.acquire()

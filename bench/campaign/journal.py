@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from io import FileIO
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from io import BufferedReader, FileIO
 from pathlib import Path
 from types import TracebackType
 
@@ -21,25 +21,52 @@ from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import decode_json, read_bytes
 
-__all__ = ["Journal", "in_row", "read_rows"]
+__all__ = ["Journal", "JournalRows", "in_row", "read_rows"]
 
 
 def read_rows(folder: str | os.PathLike[str]) -> tuple[list[tuple[str, Row]], bool]:
     """Return the rows of a folder's journal, each with its place, and whether the last row is torn.
 
-    A campaign may still be writing: only complete rows count, and the file is not changed.
+    Raises
+    ------
+    InputError
+        As in `JournalRows`.
+    """
+    rows = JournalRows(folder)
+    return list(rows), rows.torn
+
+
+class JournalRows:
+    """The rows of a folder's journal, each with its place, read from the file at every iteration.
+
+    A campaign may still be writing: the rows that are complete at the first iteration count, and the file is not
+    changed.
 
     Raises
     ------
     InputError
-        If there is no journal, or a row is broken; its line is named.
+        In an iteration, if there is no journal, or a row is broken; its line is named.
     """
-    path = Path(folder) / Journal.NAME
-    lines, torn = _whole_lines(read_bytes(path, most=None))
-    try:
-        return [(place, _decoded(line, place)) for place, line in lines], torn > 0
-    except InputError as error:
-        raise error.in_file(path) from None
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self._path = Path(folder) / Journal.NAME
+        self._size: int | None = None
+        #: Whether the last row was cut off; known after an iteration.
+        self.torn = False
+
+    def __iter__(self) -> Iterator[tuple[str, Row]]:
+        if not (self._path.is_file() and os.access(self._path, os.R_OK)):
+            read_bytes(self._path)  # says why not
+        with self._path.open("rb") as file:
+            if self._size is None:
+                self._size = os.fstat(file.fileno()).st_size
+            try:
+                for number, (_, line) in enumerate(_lines(file, self._size), start=1):
+                    self.torn = not line.endswith(b"\n")
+                    if not self.torn:
+                        yield f"line {number}", _decoded(line, f"line {number}")
+            except InputError as error:
+                raise error.in_file(self._path) from None
 
 
 @contextmanager
@@ -51,15 +78,21 @@ def in_row(place: str) -> Iterator[None]:
         raise error.at(", ".join(part for part in (place, error.place) if part)) from None
 
 
-def _whole_lines(text: bytes) -> tuple[list[tuple[str, bytes]], int]:
-    """Return the lines of a journal, each with its place, and the number of bytes of a torn last line."""
-    whole = text.rfind(b"\n") + 1
-    return [(f"line {i}", line) for i, line in enumerate(text[:whole].splitlines(), start=1)], len(text) - whole
+def _lines(file: BufferedReader, size: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines among the first ``size`` bytes of a file, each with its offset; a torn one has no line feed."""
+    offset = 0
+    while offset < size and (line := file.readline(size - offset)):
+        yield offset, line
+        offset += len(line)
 
 
 def _decoded(line: bytes, place: str, expected: str = "one JSON object") -> Row:
+    with suppress(ValueError, RecursionError):  # whatever is wrong is found again, with its place
+        quick: Row = msgspec.json.decode(line, type=dict)
+        if msgspec.json.encode(quick) == line[:-1]:  # as `Journal` writes it: nothing is lost, and no key occurs twice
+            return quick
     try:
-        row = decode_json(line.decode())
+        row = decode_json(line.decode().rstrip("\r\n"))
     except UnicodeDecodeError:
         raise InputError(f"broken row: not UTF-8, expected {expected}", place=place) from None
     except InputError as error:
@@ -106,7 +139,8 @@ class Journal:
         self.path = self.folder / self.NAME
         #: Number of bytes of a torn last row that were removed on opening.
         self.torn = 0
-        self._lines: dict[str, bytes] = {}  # undecoded, since a campaign may have 100,000 rows
+        self._offsets: dict[str, int] = {}  # of rows in the file, since a campaign may have 1,000,000 rows
+        self._maybe_failed: set[str] = set()
         self._file: FileIO | None = None
 
     def __enter__(self) -> Journal:
@@ -123,6 +157,7 @@ class Journal:
         try:
             self._read()
             self._file = self.path.open("ab", buffering=0)  # rows are written at once
+            self._reader = self.path.open("rb")
         except OSError as error:
             self._lock.release()
             raise InputError(f"cannot be opened: {error.strerror}", file=self.path) from None
@@ -136,22 +171,36 @@ class Journal:
     ) -> None:
         if self._file is not None:
             self._file.close()
+            self._reader.close()
             self._file = None
         self._lock.release()
 
+    def __len__(self) -> int:
+        return len(self._offsets)
+
     def __contains__(self, key: str) -> bool:
-        return key in self._lines
+        return key in self._offsets
 
     def __getitem__(self, key: str) -> Row:
-        return msgspec.json.decode(self._lines[key], type=Row)
+        return _row_at(self._reader, self._offsets[key])
+
+    def offset(self, key: str) -> int:
+        """Return the offset of a row in the file."""
+        return self._offsets[key]
 
     def rows(self) -> Iterator[Row]:
         """Yield the last row of each key, in the order in which these were written."""
-        return (msgspec.json.decode(line, type=Row) for line in self._lines.values())
+        return self.rows_at(self._offsets.values())
+
+    def rows_at(self, offsets: Iterable[int]) -> Iterator[Row]:
+        """Yield the rows at offsets in the file; also after the journal is closed."""
+        with self.path.open("rb") as file:
+            for offset in offsets:
+                yield _row_at(file, offset)
 
     def failed_rows(self) -> dict[str, Row]:
         """Return the rows of failed jobs, by key."""
-        rows = ((key, msgspec.json.decode(line, type=Row)) for key, line in self._lines.items() if b'"failure"' in line)
+        rows = ((key, self[key]) for key in self._offsets if key in self._maybe_failed)
         return {key: row for key, row in rows if row.get("failure") is not None}
 
     def append(self, row: Row) -> None:
@@ -178,6 +227,7 @@ class Journal:
         try:
             lines = {row["key"]: msgspec.json.encode(row) for row in rows}
             text = b"".join(line + b"\n" for line in lines.values())
+            offset = os.fstat(self._file.fileno()).st_size
             if self._file.write(text) < len(text):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(self._file.fileno())
@@ -185,23 +235,37 @@ class Journal:
             message = f"row not written: {error.strerror}; earlier rows are kept: the same command resumes"
             raise InputError(message, file=self.path) from None
         for key, line in lines.items():
-            self._hold(key, line)
+            self._hold(key, line, offset)
+            offset += len(line) + 1
 
-    def _hold(self, key: str, line: bytes) -> None:
-        self._lines.pop(key, None)  # a row that is written again comes last
-        self._lines[key] = line
+    def _hold(self, key: str, line: bytes, offset: int) -> None:
+        self._offsets.pop(key, None)  # a row that is written again comes last
+        self._offsets[key] = offset
+        self._maybe_failed.discard(key)
+        if b'"failure"' in line:
+            self._maybe_failed.add(key)
 
     def _read(self) -> None:
         if not self.path.exists():
             return
-        text = self.path.read_bytes()
-        lines, self.torn = _whole_lines(text)
         expected = "one JSON object with a text key; repair or remove this line"
+        size = self.path.stat().st_size
         try:
-            for place, line in lines:
-                self._hold(_key_of(_decoded(line, place, expected), place, expected), line)
+            with self.path.open("rb") as file:
+                for number, (offset, line) in enumerate(_lines(file, size), start=1):
+                    if not line.endswith(b"\n"):
+                        self.torn = len(line)
+                        break
+                    place = f"line {number}"
+                    self._hold(_key_of(_decoded(line, place, expected), place, expected), line, offset)
         except InputError as error:
             raise error.in_file(self.path) from None
         if self.torn:
             with self.path.open("r+b") as file:
-                file.truncate(len(text) - self.torn)
+                file.truncate(size - self.torn)
+
+
+def _row_at(file: BufferedReader, offset: int) -> Row:
+    if file.tell() != offset:
+        file.seek(offset)
+    return msgspec.json.decode(file.readline(), type=Row)

@@ -83,27 +83,29 @@ def by_parameter(tables: Mapping[str, pd.DataFrame], order: list[str], *, captio
 
 def unfinished_table(runs: pd.DataFrame, family: AnyFamily, *, file: str, most: int = 20) -> PageTable:
     """Return the table of instances with unfinished runs, in decreasing number of them."""
-    missing = runs[runs["value"].isna()]
+    columns = ["fingerprint", "instance", "policy", "limit", "optimum", "optimum_status"]
+    missing = runs.loc[runs["value"].isna(), columns]
     is_hopeless = missing["optimum_status"] == "infeasible"
+    possible = missing[~is_hopeless].groupby("fingerprint", sort=False)  # an instance has one line for all options
+    sizes, names = possible.size(), possible["instance"].first()
     rows = []
-    # an instance has one line, also with several options
-    for fingerprint, group in missing[~is_hopeless].groupby("fingerprint", sort=False):
+    for fingerprint in sorted(sizes.index, key=lambda each: (-sizes[each], str(names[each]), str(each)))[:most]:
+        group = possible.get_group(fingerprint)
         first = group.iloc[0]
         policies = in_order(group["policy"].unique(), family.name)
         limit = NOTHING if isnan(first["limit"]) else family.shown(first["limit"])
         optimum = NOTHING if isnan(first["optimum"]) else family.shown(first["optimum"])
         shown = ", ".join(policies) if len(policies) < runs["policy"].nunique() else "all"
         cells = [Cell(str(first["instance"])), Cell(count(len(group))), Cell(limit), Cell(optimum)]
-        rows.append(((-len(group), str(first["instance"]), str(fingerprint)), [*cells, Cell(shown, is_text=True)]))
-    rows.sort(key=lambda row: row[0])
+        rows.append([*cells, Cell(shown, is_text=True)])
     caption = "No run on an instance that may be feasible"
     if rows:
-        caption = f"{count((~is_hopeless).sum())} on {count(len(rows))} instances that may be feasible"
-    if len(rows) > most:
+        caption = f"{count((~is_hopeless).sum())} on {count(len(sizes))} instances that may be feasible"
+    if len(sizes) > most:
         caption += f"; the {most} instances with the most unfinished runs"
     note = f"A run is unfinished if it reaches its limit ({family.unit or 'of its instance'}) before its work is done."
     if is_hopeless.any():
         instances = missing.loc[is_hopeless, "fingerprint"].nunique()
         note += f" {count(is_hopeless.sum())} more are on {count(instances)} infeasible instances."
     headings = ["instance", "unfinished", "limit", "optimum", "policies"]
-    return PageTable(caption, headings, [cells for _, cells in rows[:most]], file, note)
+    return PageTable(caption, headings, rows, file, note)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from array import array
+from collections.abc import Collection, MutableMapping, MutableSequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from math import nan
+from typing import TYPE_CHECKING, Any
 
 from hindsched.bench.family import AnyFamily, family_named
 from hindsched.bench.shared_types import Row
@@ -25,6 +27,7 @@ __all__ = [
     "STATUSES",
     "TEXTS",
     "WHOLE",
+    "Columns",
     "Results",
     "newest_rows",
     "pooled",
@@ -92,27 +95,72 @@ class Results:
     mixed: tuple[str, ...] = ()
 
 
-def typed_frame(rows: Sequence[Row] | pd.DataFrame) -> pd.DataFrame:
-    """Return rows with typed columns, and with the derived columns ``population``, ``cluster`` and ``options``."""
+class Columns:
+    """Rows by column, to become a data frame: known numbers take eight bytes, and equal texts are stored once."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, MutableSequence[Any]] = {}
+        self._places = array("q")
+        self._texts: dict[str, str] = {}
+
+    def append(self, place: int, row: Row) -> None:
+        """Add a row that stands at a place among all rows."""
+        columns = self._columns
+        for name, value in row.items():
+            if name not in columns:
+                unknown = [nan] * len(self._places)
+                columns[name] = array("d", unknown) if name in NUMBERS else unknown
+            if type(value) is str:
+                value = self._texts.setdefault(value, value)  # noqa: PLW2901
+            columns[name].append(nan if value is None else value)
+        self._places.append(place)
+        if len(row) < len(columns):
+            for column in columns.values():
+                if len(column) < len(self._places):
+                    column.append(nan)
+
+    def frame(self, without: Collection[int] = ()) -> pd.DataFrame:
+        """Return the typed frame of the rows, but for those at some places."""
+        import numpy as np
+
+        if without:
+            is_kept = ~np.isin(np.array(self._places, dtype=np.int64), list(without))
+            kept = np.flatnonzero(is_kept).tolist()
+            return typed_frame({name: [column[i] for i in kept] for name, column in self._columns.items()})
+        return typed_frame(self._columns)
+
+
+def typed_frame(raw: MutableMapping[str, Any] | pd.DataFrame) -> pd.DataFrame:
+    """Return rows with typed columns, and with the derived columns ``population``, ``cluster`` and ``options``.
+
+    Columns in a mapping are removed from it, since a million rows should not be held twice.
+    """
     import pandas as pd
 
-    raw = pd.DataFrame(rows)
-    names = raw["family"].dropna().unique().tolist() if "family" in raw else []
+    names = list(dict.fromkeys(pd.Series(raw["family"], dtype=object).dropna())) if "family" in raw else []
     families = [family_named(str(name)) for name in names] or [family_named(FIRST_FAMILY)]
     axes = list(dict.fromkeys(axis for family in families for axis in family.axes))
     options = list(dict.fromkeys(name for family in families for name in family.run_options))
     more = [name for family in families for name in family.columns]
+    texts = {*TEXTS, *options, "failure", "engine", "solver", "start", "optimum_check", *PROVENANCE}
     columns = dict.fromkeys([*TEXTS, *options, *axes, *WHOLE, *NUMBERS, *more, *_MORE])
+    if isinstance(raw, MutableMapping):
+        series = {}
+        for name in columns:
+            if name in raw:
+                series[name] = pd.Series(raw.pop(name), dtype=object if name in texts else None)
+        raw = pd.DataFrame(series, copy=False)
     frame = raw.reindex(columns=list(columns))
-    for name in (*TEXTS, *options, "failure", "engine", "solver", "start", "optimum_check", *PROVENANCE):
-        frame[name] = frame[name].astype(object)
+    for name in columns:
+        if name in texts:
+            frame[name] = frame[name].astype(object)
     for name in (*axes, *WHOLE):
         frame[name] = pd.to_numeric(frame[name]).astype("Int64")
     for name in NUMBERS:
         frame[name] = pd.to_numeric(frame[name]).astype("float64")
     for name in ("setting", "instance", "policy"):
-        texts = frame[name].dropna().unique()
-        frame[name] = frame[name].map({text: _printed(str(text)) for text in texts})
+        shown = frame[name].dropna().unique()
+        frame[name] = frame[name].map({text: _printed(str(text)) for text in shown})
     frame["setting"] = frame["setting"].astype(object).fillna("all runs")
     frame["population"], frame["options"], frame["cluster"] = frame["setting"], "", frame["fingerprint"]
     frame["has_own_optimum"] = frame["has_own_optimum"].astype(object).fillna(False).astype(bool)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from hindsched.bench.campaign.journal import in_row
+from hindsched.bench.campaign.journal import JournalRows, in_row
 from hindsched.bench.family import AnyFamily, family_named
 from hindsched.bench.results.columns import (
     FIRST_FAMILY,
@@ -16,10 +16,10 @@ from hindsched.bench.results.columns import (
     OF_RUN,
     OF_SOLVE,
     PROVENANCE,
+    Columns,
     Results,
     newest_rows,
     sorted_rows,
-    typed_frame,
 )
 from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError, printable
@@ -72,45 +72,51 @@ class _Answer(msgspec.Struct, kw_only=True):
     runtime_s: float | None = None
 
 
-def results_of(rows: Iterable[tuple[str, Mapping[str, object]]], *, torn: bool = False) -> Results:
+def results_of(rows: Iterable[tuple[str, Mapping[str, object]]]) -> Results:
     """Return the results in the rows of a journal.
 
     Parameters
     ----------
     rows
-        Each with its place, for messages. The last row of the same instance, policy and options counts. If rows of one
-        name have several contents, those of the last content count.
-    torn
-        Whether a row after these was cut off.
+        Each with its place, for messages. They are read twice if several contents share a name. The last row of the
+        same instance, policy and options counts. If rows of one name have several contents, those of the last content
+        count.
 
     Raises
     ------
     InputError
         For a row without a required key; its place is named.
     """
-    runs: list[Row] = []
-    optima: list[Row] = []
-    others = 0
-    listed = list(rows)
-    replaced, sentences = _replaced_rows([row for _, row in listed])
-    for place, (where, row) in enumerate(listed):
+    rows = list(rows) if isinstance(rows, Iterator) else rows
+    runs, optima, contents = Columns(), Columns(), _Contents()
+    others: set[int] = set()  # places of rows that do not count
+    broken: dict[int, InputError] = {}
+    for place, (where, row) in enumerate(rows):
+        contents.add(place, row)
         kind = row.get("kind")
-        with in_row(where):
-            if place in replaced:
-                others += 1
-            elif kind == "run":
-                runs.append(_run(row))
-            elif kind in ("optimum", "optima"):
-                optima += _optimum(row)
-            else:
-                others += 1
-    solved, older_optima, other_answers = newest_rows(typed_frame(optima), ["fingerprint"], "optimum", "optima")
-    simulated, older_runs, other_runs = newest_rows(typed_frame(runs), OF_RUN, "run", "runs")
+        try:
+            with in_row(where):
+                if kind == "run":
+                    runs.append(place, _run(row))
+                elif kind in ("optimum", "optima"):
+                    for found in _optimum(row):
+                        optima.append(place, found)
+                else:
+                    others.add(place)
+        except InputError as error:
+            broken[place] = error
+    replaced, sentences = contents.replaced(rows)
+    others |= replaced
+    for place, first in broken.items():
+        if place not in replaced:
+            raise first
+    solved, older_optima, other_answers = newest_rows(optima.frame(replaced), ["fingerprint"], "optimum", "optima")
+    simulated, older_runs, other_runs = newest_rows(runs.frame(replaced), OF_RUN, "run", "runs")
     return Results(
         sorted_rows(_joined(simulated, solved)),
         sorted_rows(solved),
-        others + older_optima + older_runs,
-        torn=torn,
+        len(others) + older_optima + older_runs,
+        torn=isinstance(rows, JournalRows) and rows.torn,
         mixed=(*sentences, *other_runs, *other_answers),
     )
 
@@ -130,33 +136,63 @@ def contents_of(row: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
             yield name, repr((row.get("family"), name)), str(content)
 
 
-def _replaced_rows(rows: Sequence[Mapping[str, object]]) -> tuple[set[int], tuple[str, ...]]:
-    """Return the places of rows that later ones replace, and a sentence about replaced contents.
+class _Contents:
+    """What rows are about: which rows are replaced by later ones.
 
     A row replaces a failed one of its key. If the rows of a name have several contents, those of the last one count.
     """
-    replaced: set[int] = set()
-    keys: set[str] = set()
-    contents: dict[str, str] = {}
-    older: dict[str, set[int]] = {}
-    for place in range(len(rows) - 1, -1, -1):
-        key = repr(rows[place].get("key"))
-        if rows[place].get("failure") is not None and key in keys:
-            replaced.add(place)
-            continue
-        keys.add(key)
-        for shown, name, content in contents_of(rows[place]):
-            if contents.setdefault(name, content) != content:
-                older.setdefault(shown, set()).add(place)
-    if not older:
-        return replaced, ()
-    left_out = set[int]().union(*older.values())
-    names = ", ".join(list(older)[:3]) + (f" and {len(older) - 3} more" if len(older) > 3 else "")
-    sentence = (
-        f"{names}: rows of several contents under one name. Only the last content counts, {len(left_out):,} older rows "
-        "are left out. A folder for each campaign keeps them apart."
-    )
-    return replaced | left_out, (printable(sentence),)
+
+    def __init__(self) -> None:
+        self._last: dict[str, str] = {}  # the last content of a name, but for failed rows
+        self._failed: dict[str, list[tuple[int, Mapping[str, object]]]] = {}
+        self._replaced: set[int] = set()
+        self._differ = False
+
+    def add(self, place: int, row: Mapping[str, object]) -> None:
+        """Take in the next row."""
+        key = repr(row.get("key"))
+        if key in self._failed:
+            self._replaced.update(earlier for earlier, _ in self._failed.pop(key))
+        if row.get("failure") is not None:
+            self._failed[key] = [(place, row)]
+            return
+        for _, name, content in contents_of(row):
+            self._differ |= self._last.get(name, content) != content
+            self._last[name] = content
+
+    def replaced(self, rows: Iterable[tuple[str, Mapping[str, object]]]) -> tuple[set[int], tuple[str, ...]]:
+        """Return the places of rows that later ones replace, and a sentence about replaced contents.
+
+        Parameters
+        ----------
+        rows
+            All rows again, which are read only if several contents share a name.
+        """
+        for failed in self._failed.values():
+            for _, row in failed:
+                for _, name, content in contents_of(row):
+                    self._differ |= self._last.setdefault(name, content) != content
+        if not self._differ:
+            return self._replaced, ()
+        last: dict[str, str] = {}
+        for place, (_, row) in enumerate(rows):
+            if place not in self._replaced:
+                last.update((name, content) for _, name, content in contents_of(row))
+        older: dict[str, tuple[int, int]] = {}  # by shown name: minus its last older place, and its number there
+        left_out: set[int] = set()
+        for place, (_, row) in enumerate(rows):
+            if place not in self._replaced:
+                for number, (shown, name, content) in enumerate(contents_of(row)):
+                    if last[name] != content:
+                        older[shown] = (-place, number)
+                        left_out.add(place)
+        latest = sorted(older, key=lambda shown: older[shown])
+        names = ", ".join(latest[:3]) + (f" and {len(latest) - 3} more" if len(latest) > 3 else "")
+        sentence = (
+            f"{names}: rows of several contents under one name. Only the last content counts, {len(left_out):,} older "
+            "rows are left out. A folder for each campaign keeps them apart."
+        )
+        return self._replaced | left_out, (printable(sentence),)
 
 
 def _joined(runs: pd.DataFrame, solved: pd.DataFrame) -> pd.DataFrame:

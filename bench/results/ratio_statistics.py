@@ -15,7 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hindsched.bench.family import family_named
-from hindsched.bench.results.bootstrap import clusters, percentiles, resample, resampled_means, resampled_medians
+from hindsched.bench.results.bootstrap import (
+    Weights,
+    clusters,
+    percentiles,
+    resample,
+    resampled_means,
+    resampled_medians,
+)
 from hindsched.bench.results.policy_order import policies_of
 from hindsched.bench.results.quantile import quantile
 from hindsched.bench.shared_types import Row
@@ -96,6 +103,9 @@ def distribution(ratios: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     import pandas as pd
 
     averages = family_named(str(ratios["family"].iloc[0])).averages if len(ratios) else ()
+    needed = ("family", "policy", "cluster", "value", "low", "high", *by, *averages)
+    panels = family_named(str(ratios["family"].iloc[0])).panels[:1] if len(ratios) else ()
+    ratios = ratios[[name for name in dict.fromkeys((*needed, *panels)) if name in ratios]]  # a group is a copy
     rows = []
     for head, own, cluster, weights in by_policy(ratios, by):
         low, high = own["low"].to_numpy(), own["high"].to_numpy()
@@ -106,7 +116,7 @@ def distribution(ratios: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
 
 def by_policy(
     ratios: pd.DataFrame, by: Sequence[str]
-) -> Iterator[tuple[Row, pd.DataFrame, npt.NDArray[np.intp], npt.NDArray[np.float64]]]:
+) -> Iterator[tuple[Row, pd.DataFrame, npt.NDArray[np.intp], Weights]]:
     """Yield point and policy, its rows, the cluster of each row, and the weights of clusters in each resample."""
     for point, group in groups(ratios, by):
         cluster = clusters(group)
@@ -179,7 +189,7 @@ def _statistics(
     high: npt.NDArray[np.float64],
     is_finished: npt.NDArray[np.bool_],
     cluster: npt.NDArray[np.intp],
-    weights: npt.NDArray[np.float64],
+    weights: Weights,
 ) -> Row:
     row: Row = {"runs": len(low), "unfinished": int((~is_finished).sum())}
     for name, share in _QUANTILES.items():

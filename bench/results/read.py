@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from hindsched.bench.campaign.journal import Journal, read_rows
+from hindsched.bench.campaign.journal import Journal, JournalRows
 from hindsched.bench.results.columns import Results
 from hindsched.bench.results.compact_tables import read_table
 from hindsched.bench.results.journal_rows import results_of
@@ -38,8 +38,7 @@ def read_results(path: str | os.PathLike[str]) -> Results:
 
 
 def _from_journal(folder: Path) -> Results:
-    rows, torn = read_rows(folder)
     try:
-        return results_of(rows, torn=torn)
+        return results_of(JournalRows(folder))
     except InputError as error:
         raise error.in_file(folder / Journal.NAME) from None

@@ -231,6 +231,24 @@ def test_a_failed_compilation_releases_the_lock(load: Load, tmp_path: Path) -> N
     assert module.any_kind(3) == 4
 
 
+def test_progress_counts_the_functions_of_a_kernel_and_nothing_is_reported_when_they_are_loaded(
+    load: Load, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(logging.getLogger(compiling.LOGGER), "disabled", False)
+    monkeypatch.setattr(compiling, "_progress", compiling._Progress())
+    caplog.set_level(logging.INFO, logger=compiling.LOGGER)
+    load().any_kind(3)
+    assert [record.getMessage().rsplit(": ", 1)[1] for record in caplog.records] == [
+        "kernel 1 (user_of_a_test.twice), function 1 of 2",
+        "kernel 1 (user_of_a_test.twice), function 2 of 2",
+        "kernel 2 (user_of_a_test.any_kind), function 1 of 2",
+        "kernel 2 (user_of_a_test.any_kind), function 2 of 2",
+    ]
+    caplog.clear()
+    load().any_kind(3)
+    assert caplog.records == []
+
+
 def test_nothing_is_cached_without_a_writable_folder(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiling, "_is_usable", lambda folder, is_beside_sources: False)
     for _ in range(2):

@@ -343,7 +343,7 @@ def _of_pairs(tables: Tables) -> list[Claim]:
             "equal makespans of Y-H and P-H, by builder H: " + "; ".join(parts),
             holds_in([share > _MOSTLY for share in shares]),
             runs=2 * len(_joined(mine)),
-            reason="Y-IE and P-IE differ on half of the instances, mostly by a few percent",
+            reason="Y-IE and P-IE differ on half of the instances",
         ),
         Claim(
             "VII, Figure 2",

@@ -32,11 +32,8 @@ from typing import TYPE_CHECKING
 
 from hindsched.instances.coupled.lagrangian_certificate import LagrangianCertificate
 from hindsched.instances.coupled.model import Instance
-from hindsched.offline.coupled.bounds.dual_bounds import DualBounds, can_carry_iteration
-from hindsched.offline.coupled.bounds.slot_lagrangian.slot_bound import SlotLagrangianBound
 from hindsched.offline.coupled.objectives import CoupledResult, Objective
 from hindsched.offline.coupled.plans import emit
-from hindsched.offline.coupled.search.beam import Beam, BeamSequence
 from hindsched.offline.coupled.search.label_search import Incumbent, LabelSearch
 from hindsched.offline.coupled.search.labels import NUM_DOMINATED, NUM_EXPANDED, NUM_LABELS
 from hindsched.offline.coupled.search.modes import NO_STAND_BY, RELAXED, STAND_BY
@@ -48,8 +45,10 @@ from hindsched.offline.limits import Limit, Limits
 from hindsched.offline.results import Status
 
 if TYPE_CHECKING:
+    from hindsched.offline.coupled.bounds.dual_bounds import DualBounds
     from hindsched.offline.coupled.local_search.background import BackgroundSearch
     from hindsched.offline.coupled.local_search.local_search import LocalSearch
+    from hindsched.offline.coupled.search.beam import BeamSequence
 
 __all__ = ["Portfolio", "solve", "warm_up"]
 
@@ -72,13 +71,23 @@ def solve(instance: Instance, objective: Objective, stand_by: bool, limits: Limi
 
 @cache
 def warm_up() -> float:
-    """Load or compile the machine code of the kernels, once in a process; return the seconds that took."""
+    """Load or compile the kernels of the best-first search, once in a process; return the seconds that took."""
     start = time.monotonic()
-    tiny = Instance.from_letters(["uuuu", "uuuu"], w=[1, 1], tasks=2, n_com=1, t_prog=1, mu=[1, 1])
-    portfolio = Portfolio(tiny, Limits(), first_block=2)
+    _tiny_portfolio().solve(Objective.MAKESPAN, stand_by=True)
+    return time.monotonic() - start
+
+
+@cache
+def _warm_up_rounds() -> None:
+    """Load or compile the kernels that only instances need which the first round does not solve."""
+    portfolio = _tiny_portfolio()
     portfolio.solve(Objective.MAKESPAN, stand_by=True)
     portfolio.warm_up_bounds_and_beam()
-    return time.monotonic() - start
+
+
+def _tiny_portfolio() -> Portfolio:
+    tiny = Instance.from_letters(["uuuu", "uuuu"], w=[1, 1], tasks=2, n_com=1, t_prog=1, mu=[1, 1])
+    return Portfolio(tiny, Limits(), first_block=2)
 
 
 class Portfolio:
@@ -127,7 +136,7 @@ class Portfolio:
         limit: Limit | None = None
         try:
             is_proven = exact.work(incumbent, self._parameters.first_round)
-            if not is_proven and (incumbent.is_found or can_carry_iteration(workspace)):
+            if not is_proven and (incumbent.is_found or self._can_carry_iteration()):
                 self._work_in_rounds(exact, incumbent)
         except LimitError as error:
             limit = error.limit
@@ -135,9 +144,20 @@ class Portfolio:
             self._end_background(incumbent)
         return self._result(objective, incumbent, limit)
 
+    def _can_carry_iteration(self) -> bool:
+        """Return whether the channel can ever carry one iteration."""
+        from hindsched.offline.coupled.bounds.dual_bounds import can_carry_iteration
+
+        return can_carry_iteration(self.workspace)
+
     def _work_in_rounds(self, exact: LabelSearch, incumbent: Incumbent) -> None:
         """Let all searches work in rounds of growing effort until the incumbent is proven optimal."""
         workspace, mode, iterations, parameters = self.workspace, exact.mode, exact.iterations, self._parameters
+        with workspace.watch.stopped():
+            from hindsched.offline.coupled.bounds.dual_bounds import DualBounds
+            from hindsched.offline.coupled.search.beam import BeamSequence
+
+            _warm_up_rounds()
         others = [LabelSearch(workspace, mode, iterations, real=True, dive=True)]
         if mode == STAND_BY:
             others.append(LabelSearch(workspace, NO_STAND_BY, iterations, real=True, dive=True))
@@ -292,6 +312,9 @@ class Portfolio:
 
     def warm_up_bounds_and_beam(self) -> None:
         """Call the kernels that `solve` calls for hard instances only."""
+        from hindsched.offline.coupled.bounds.slot_lagrangian.slot_bound import SlotLagrangianBound
+        from hindsched.offline.coupled.search.beam import Beam
+
         workspace = self.workspace
         bounds = SlotLagrangianBound(workspace, STAND_BY, 1)
         bounds.bound = 1
