@@ -40,19 +40,14 @@ class Resamples:
         blocks = windows["start"].to_numpy() // BLOCK
         zones = windows["zone"].to_numpy()
         names = sorted(set(zones.tolist()))
+        times = draws.multinomial(len(names), [1 / len(names)] * len(names), size=_RESAMPLES)
         #: Shape (resamples, windows).
         self.weights: Reals = np.zeros((_RESAMPLES, len(windows)))
-        of_zone = {name: np.unique(blocks[zones == name]) for name in names}
-        places = {
-            (name, block): np.flatnonzero((zones == name) & (blocks == block))
-            for name in names
-            for block in of_zone[name].tolist()
-        }
-        for i in range(_RESAMPLES):
-            for place in draws.integers(len(names), size=len(names)).tolist():
-                name = names[place]
-                for block in draws.choice(of_zone[name], size=len(of_zone[name])).tolist():
-                    self.weights[i, places[name, block]] += 1
+        for i, name in enumerate(names):
+            mine = np.flatnonzero(zones == name)
+            known, places = np.unique(blocks[mine], return_inverse=True)
+            drawn = draws.multinomial(times[:, i] * len(known), [1 / len(known)] * len(known))
+            self.weights[:, mine] = drawn[:, places]
 
     def mean(self, values: npt.ArrayLike) -> Reals:
         """Return the mean in each resample."""
