@@ -25,7 +25,7 @@ def starts(slots: int, number: int) -> list[int]:
     Examples
     --------
     >>> starts(960, 2), starts(10_000, 1)
-    ([12358, 16918], [10118])
+    ([12359, 16919], [10119])
     """
     places = spot_zones.SAMPLES - slots - FIRST_SAMPLE + 1
     return [FIRST_SAMPLE + (2 * i + 1) * places // (2 * number) for i in range(number)]

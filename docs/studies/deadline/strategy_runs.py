@@ -67,5 +67,5 @@ def mean_ratio(policy: str) -> str:
     """Return the mean of cost / free over the windows, of the policy or the first file whose name ends so."""
     rows = read_rows("deadline_strategies")
     names = [name for name in rows["policy"].unique() if name.endswith(policy)]
-    own = rows[rows["policy"] == one_of(names[0] if names else policy, rows["policy"].unique())]
+    own = rows[rows["policy"] == one_of(names[0] if names else policy, rows["policy"].unique().tolist())]
     return f"{(own['cost'] / own['free']).mean():.2f}"
