@@ -88,8 +88,10 @@ def policy_job(source: Source, policy: Policy, options: Options) -> Job:
 
 def files_of_policy(policy: Policy) -> dict[str, bytes]:
     """Return the content of the file of a user's policy, and of modules next to it that it imports."""
-    path = split_file(policy)[0] if isinstance(policy, str) else ""
-    return {str(file): read_bytes(file) for file in source_files(path)} if path else {}
+    path, class_name = split_file(policy) if isinstance(policy, str) else ("", "")
+    if not class_name and not Path(path).is_file():  # the family says what it expects
+        return {}
+    return {str(file): read_bytes(file) for file in source_files(path)}
 
 
 def _files_of_option(value: object) -> list[bytes]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from hindsched.instances.deadline.schedule import Kind, Placement
+from hindsched.instances.errors import InputError
 from hindsched.online.deadline.options import Bank, RunOptions
 from hindsched.online.deadline.strategy_files import StrategyFile, is_strategy_file
 from hindsched.online.deadline.visible import Policy, Visible
@@ -303,6 +305,8 @@ def make_policy(text: str | Policy, options: RunOptions | None = None, **changes
             return Sliced(int(sliced[1]), chosen.bank)
         if is_strategy_file(text):
             return StrategyFile(text)
+        if text.endswith(".py") and not Path(text).is_file():
+            raise InputError("no such file", file=text)
     made: Policy = load_policy(
         text,
         dict(chosen.own),

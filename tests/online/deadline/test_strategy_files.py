@@ -182,6 +182,8 @@ def test_only_files_that_import_the_simulator_are_strategy_files(write):
     assert not is_strategy_file(write("import numpy\n", "own.py"))
     assert not is_strategy_file("nowhere.py")
     assert not is_strategy_file("greedy")
+    with pytest.raises(InputError, match=r"nowhere\.py: no such file"):
+        make_policy("nowhere.py")
     with pytest.raises(InputError, match="expected the class as well"):
         make_policy(write("import numpy\n", "own.py"))
 
