@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Campaign",
-    "HeldRows",
+    "CampaignRows",
     "expand_policies",
     "option_combinations",
     "results_of_rows",
@@ -218,7 +218,7 @@ def run_campaign(
     dask: str | None = None,
     retries_failed: bool = False,
 ) -> list[tuple[str, Row]]:
-    """Compute the missing rows of a campaign in ``folder``; return all its rows, as in `HeldRows`.
+    """Compute the missing rows of a campaign in ``folder``; return all its rows, as in `CampaignRows`.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def run_all(
     dask: str | None = None,
     *,
     what: str = "campaign",
-) -> tuple[HeldRows, InputError | None]:
+) -> tuple[CampaignRows, InputError | None]:
     """Compute the missing rows of a campaign; return all its rows, and the error of the jobs that failed.
 
     Raises
@@ -271,7 +271,7 @@ def run_all(
         except FailedJobsError as error:
             failure = error
         del flat
-        rows = HeldRows(jobs, campaign.sources, journal)
+        rows = CampaignRows(jobs, campaign.sources, journal)
         del jobs  # they take more memory than the places of their rows
         journal.append_all(_hidden_rows(rows, journal))
     if failure is not None and not any(row["kind"] == "run" and row.get("failure") is None for _, row in rows):
@@ -279,7 +279,7 @@ def run_all(
     return rows, failure
 
 
-def _hidden_rows(rows: HeldRows, journal: Journal) -> list[Row]:
+def _hidden_rows(rows: CampaignRows, journal: Journal) -> list[Row]:
     """Return the rows of a campaign that a report would not show as they are, because of rows of other campaigns.
 
     A report takes the last row of a run, and the last content of an instance's name (docs/formats.md). Written again,
@@ -287,8 +287,6 @@ def _hidden_rows(rows: HeldRows, journal: Journal) -> list[Row]:
     """
     from hindsched.bench.results.journal_rows import contents_of
 
-    if len(journal) == len(rows) and not rows.has_new_names():
-        return []
     own: set[str] = set()
     families: set[str] = set()
     for _, row in rows:
@@ -316,7 +314,7 @@ def _run_of(row: Row) -> bytes:
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
 
 
-class HeldRows:
+class CampaignRows:
     """The rows of jobs that a journal holds, each with its place, with the current names of instances.
 
     Every iteration reads the rows from the file. Rows of other jobs, or of other code, are left out.
@@ -340,21 +338,10 @@ class HeldRows:
                     self._offsets.append(journal.offset(job.key))
                     self._of_source.append(number)
 
-    def __len__(self) -> int:
-        return len(self._offsets)
-
     def __iter__(self) -> Iterator[tuple[str, Row]]:
         for row, number in zip(self._journal.rows_at(self._offsets), self._of_source, strict=True):
             source = self._sources[number]
             yield f"row {row['key'][:16]}", {**row, "setting": source.setting, "instance": source.name}
-
-    def has_new_names(self) -> bool:
-        """Return whether an instance has another name than when its row was written."""
-        rows = zip(self._journal.rows_at(self._offsets), self._of_source, strict=True)
-        return any(
-            (row["setting"], row["instance"]) != (self._sources[number].setting, self._sources[number].name)
-            for row, number in rows
-        )
 
 
 def results_of_rows(rows: Iterable[tuple[str, Mapping[str, object]]], folder: Path) -> Results:
