@@ -19,6 +19,7 @@ from docs.studies.coupled.pages.online_optima import OnlineOptimaPage
 from docs.studies.coupled.pages.program_lagrangian import ProgramLagrangianPage
 from docs.studies.coupled.pages.readings import ReadingsPage
 from docs.studies.coupled.pages.scale import ScalePage
+from docs.studies.coupled.pages.simulator import SimulatorPage
 from docs.studies.coupled.pages.solver_race import SolverRacePage
 from docs.studies.coupled.pages.variants import VariantsPage
 from docs.studies.marked_pages import DataFile, Picture, Writer
@@ -77,7 +78,7 @@ class Published:
         experiments = (ForesightPage(), OnlineOptimaPage(), KmisPage(), ProgramLagrangianPage(), ScalePage())
         variants = VariantsPage(lambda: self._of[READINGS[0]])
         others = (ReadingsPage(), ClaimsPage(lambda: self._of), lookahead, variants)
-        return (*others, *experiments, SolverRacePage())
+        return (*others, *experiments, SimulatorPage(), SolverRacePage())
 
     def pictures(self) -> dict[str, Picture | DataFile]:
         """Return the pictures and data files next to the pages, by name."""
