@@ -22,6 +22,7 @@ STUDIES = {
     "batches-theorem": "docs.studies.commands.batches_theorem:batches_theorem",
     "chainless": "docs.studies.commands.chainless:chainless",
     "claims": "docs.studies.commands.claims:claims",
+    "fleets": "docs.studies.commands.fleets:fleets",
     "foresight": "docs.studies.commands.foresight:foresight",
     "front": "docs.studies.commands.front:front",
     "grid-bounds": "docs.studies.commands.grid_bounds:grid_bounds",

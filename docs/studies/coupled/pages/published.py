@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from docs.studies.coupled import optima
 from docs.studies.coupled.pages.claims import ClaimsPage
+from docs.studies.coupled.pages.fleets import FleetsPage
 from docs.studies.coupled.pages.foresight import ForesightPage
 from docs.studies.coupled.pages.kmis import KmisPage
 from docs.studies.coupled.pages.lookahead import LookaheadPage
@@ -78,7 +79,7 @@ class Published:
         experiments = (ForesightPage(), OnlineOptimaPage(), KmisPage(), ProgramLagrangianPage(), ScalePage())
         variants = VariantsPage(lambda: self._of[READINGS[0]])
         others = (ReadingsPage(), ClaimsPage(lambda: self._of), lookahead, variants)
-        return (*others, *experiments, SimulatorPage(), SolverRacePage())
+        return (*others, *experiments, FleetsPage(), SimulatorPage(), SolverRacePage())
 
     def pictures(self) -> dict[str, Picture | DataFile]:
         """Return the pictures and data files next to the pages, by name."""
