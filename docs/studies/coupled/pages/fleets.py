@@ -15,7 +15,7 @@ from docs.studies.marked_pages import DataFile, Picture
 from docs.studies.rows import ROWS
 from docs.studies.text_table import text_table
 from hindsched.bench.report.formatting import NOTHING, count, interval, number
-from hindsched.bench.results.bootstrap import clusters, percentiles, resample, resampled_medians
+from hindsched.bench.results.bootstrap import Weights, clusters, percentiles, resample, resampled_medians
 from hindsched.bench.results.policy_order import policies_of
 from hindsched.bench.results.quantile import quantile
 from hindsched.bench.results.ratio_statistics import FEWEST
@@ -214,7 +214,7 @@ def _has_intervals(machines: str, p: int) -> bool:
     return bool(_runs(machines, p)["fingerprint"].nunique() >= FEWEST)
 
 
-def _of(machines: str, p: int, policy: str) -> tuple[pd.DataFrame, npt.NDArray[np.intp], npt.NDArray[np.float64]]:
+def _of(machines: str, p: int, policy: str) -> tuple[pd.DataFrame, npt.NDArray[np.intp], Weights]:
     """Return the runs of a policy, the cluster of each, and the weights of clusters in each resample."""
     runs = _runs(machines, p)
     mine = runs[runs["policy"] == policy]
