@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar, cast
 
+from hindsched.bench.campaign.chunks import Chunks
 from hindsched.instances.errors import InputError
 
 __all__ = ["call_on_cluster"]
@@ -17,7 +18,7 @@ __all__ = ["call_on_cluster"]
 T = TypeVar("T")
 R = TypeVar("R")
 
-#: Groups submitted per thread of the cluster: enough that no thread is idle, few enough to estimate the remaining time.
+#: Chunks submitted per thread of the cluster: enough that no thread is idle, few enough to estimate the remaining time.
 _AHEAD = 2
 #: Seconds without a scheduler or a worker after which a campaign ends.
 _PATIENCE_S = 10.0
@@ -27,16 +28,18 @@ _RESUMES = "all finished rows are kept: the same command resumes"
 
 
 def call_on_cluster(
-    function: Callable[[list[T], float | None], R], waiting: list[list[T]], address: str, limit_s: float | None
-) -> Iterator[tuple[list[T], R]]:
-    """Call a function on groups of items by the workers of a Dask cluster; yield each group with its result.
+    function: Callable[[list[T], float | None], list[R]], waiting: Chunks[T], address: str, limit_s: float | None
+) -> Iterator[tuple[list[T], list[R]]]:
+    """Call a function on chunks of items by the workers of a Dask cluster; yield each chunk with its results.
+
+    A finished chunk wakes this process by a callback, so its cost does not depend on the number of others.
 
     Parameters
     ----------
     function
-        A picklable function of a group and ``limit_s``.
+        A picklable function of a chunk and ``limit_s``; it returns a result for each item, or for the first ones.
     waiting
-        The groups. Each is removed when it is submitted; the caller may add others between results.
+        The items. They are removed when they are submitted; the caller may put some back between results.
     address
         The address of the scheduler.
     limit_s
@@ -45,7 +48,7 @@ def call_on_cluster(
     Raises
     ------
     InputError
-        If there is no such scheduler, it ends, it has no workers for `_PATIENCE_S` seconds, or a group ends several
+        If there is no such scheduler, it ends, it has no workers for `_PATIENCE_S` seconds, or a chunk ends several
         workers.
     """
     done: SimpleQueue[Any] = SimpleQueue()
@@ -54,9 +57,9 @@ def call_on_cluster(
         cluster = _Cluster(client, address)
         while waiting or submitted:
             while waiting and len(submitted) < _AHEAD * cluster.threads:
-                group = waiting.pop(0)
-                future = client.submit(function, group, limit_s, pure=False)
-                submitted[future.key] = group
+                chunk = waiting.take()
+                future = client.submit(_timed, function, chunk, limit_s, pure=False)
+                submitted[future.key] = chunk
                 future.add_done_callback(done.put)
                 cluster.futures[future.key] = future  # the cluster forgets what has no reference
             cluster.look()
@@ -67,7 +70,16 @@ def call_on_cluster(
                     done.put(future)  # its worker is lost, and the scheduler has it computed again
                 else:
                     del cluster.futures[future.key]
-                    yield submitted.pop(future.key), result
+                    results, seconds = result
+                    waiting.finished(len(results), seconds)
+                    yield submitted.pop(future.key), results
+
+
+def _timed(
+    function: Callable[[list[T], float | None], list[R]], chunk: list[T], limit_s: float | None
+) -> tuple[list[R], float]:
+    begun = time.monotonic()
+    return function(chunk, limit_s), time.monotonic() - begun
 
 
 class _Cluster:

@@ -13,11 +13,11 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from itertools import groupby
 from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hindsched.bench.campaign.chunks import Chunks
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.campaign.processes import Child, Lost, call_in_children
 from hindsched.bench.progress import counting
@@ -27,8 +27,8 @@ from hindsched.instances.families import BUILT_IN, names, part
 
 __all__ = ["FailedJobsError", "Job", "Runs", "code_digest", "provenance", "run_jobs", "source_digest"]
 
-#: Seconds after which a Dask worker returns the rows of a group so far, so that an interruption loses little.
-_MAX_GROUP_S = 5.0
+#: Seconds after which a Dask worker returns the rows of a chunk so far, so that an interruption loses little.
+_MAX_CHUNK_S = 5.0
 
 _ALL = ("instances", "offline", "online")
 
@@ -50,7 +50,8 @@ class Job:
     call, arguments
         A function of a module and its arguments, both picklable; it returns the row without its key.
     group
-        Consecutive jobs of one group run in one process, in order, and share data that is costly to load.
+        Consecutive jobs of one group share data that is costly to load: they run in one process, in order. If a
+        process is idle and no group waits, the rest of a long group is divided.
     failed
         A function of a message and the arguments; it returns the row of a job that lost its process. None: no row.
         The row of a failed job has its message under the key ``failure``.
@@ -160,34 +161,36 @@ def _is_tried_again(row: Row, runs: Runs) -> bool:
 
 def _outcomes(jobs: Sequence[Job], num_processes: int, dask: str | None, runs: Runs | None) -> Iterator[list[_Outcome]]:
     limit_s = None if runs is None else runs.limit_s
-    groups = [list(group) for _, group in groupby(jobs, lambda job: job.group or job.key)]
     if dask is not None:
         from hindsched.bench.campaign.dask_cluster import call_on_cluster
 
-        for group, outcomes in call_on_cluster(_run_in_dask_worker, groups, dask, limit_s):
+        waiting = Chunks(jobs, _group_of)
+        for chunk, outcomes in call_on_cluster(_run_in_dask_worker, waiting, dask, limit_s):
             known = {outcome.key for outcome in outcomes}
-            rest = [job for job in group if job.key not in known]
-            if rest:
-                groups.insert(0, rest)
+            waiting.put_back(job for job in chunk if job.key not in known)
             yield outcomes
     elif runs is None and (num_processes == 1 or len(jobs) == 1):
         yield from ([_outcome(job)] for job in jobs)
     else:
-        yield from _outcomes_of(groups, num_processes, limit_s)
+        yield from _outcomes_of(Chunks(jobs, _group_of), num_processes, limit_s)
+
+
+def _group_of(job: Job) -> str:
+    return job.group or job.key
 
 
 def _outcomes_of(
-    groups: Sequence[Sequence[Job]],
+    waiting: Chunks[Job],
     num_processes: int,
     limit_s: float | None,
     *,
-    max_group_s: float = inf,
+    max_chunk_s: float = inf,
     kept: list[Child[Any]] | None = None,
 ) -> Iterator[list[_Outcome]]:
-    """Run groups of jobs in child processes; a job that loses its process is tried again alone at the end."""
+    """Run jobs in child processes; a job that loses its process is tried again alone at the end."""
     lost: list[Job] = []
     for results in call_in_children(
-        _outcome, groups, num_processes, limit_s=limit_s, max_group_s=max_group_s, kept=kept, announces=kept is None
+        _outcome, waiting, num_processes, limit_s=limit_s, max_chunk_s=max_chunk_s, kept=kept, announces=kept is None
     ):
         outcomes: list[_Outcome] = []
         for job, result in results:
@@ -197,7 +200,7 @@ def _outcomes_of(
                 outcomes.append(_settled(job, result))
         yield outcomes
     for job in lost:
-        for ((_, result),) in call_in_children(_outcome, [[job]], 1, limit_s=limit_s):
+        for ((_, result),) in call_in_children(_outcome, Chunks([job]), 1, limit_s=limit_s):
             yield [_settled(job, result)]
 
 
@@ -207,7 +210,7 @@ def _settled(job: Job, result: _Outcome | Lost) -> _Outcome:
         return result
     message = f"{job.note}: {result.why}"
     if job.failed is not None:
-        for ((_, row),) in call_in_children(_failed_row, [[(job, message)]], 1):
+        for ((_, row),) in call_in_children(_failed_row, Chunks([(job, message)]), 1):
             if not isinstance(row, Lost):
                 return _Outcome(job.key, job.note, {**row, "run_limit_s": result.limit_s}, message)
     return _Outcome(job.key, job.note, None, message)
@@ -224,8 +227,8 @@ _kept: list[Child[Any]] = []
 
 
 def _run_in_dask_worker(jobs: Sequence[Job], limit_s: float | None) -> list[_Outcome]:
-    """Compute rows in a Dask worker, for at most `_MAX_GROUP_S` seconds and the jobs that lose their process."""
-    found = _outcomes_of([jobs], 1, limit_s, max_group_s=_MAX_GROUP_S, kept=_kept)
+    """Compute rows in a Dask worker, for at most `_MAX_CHUNK_S` seconds and the jobs that lose their process."""
+    found = _outcomes_of(Chunks(jobs, lambda _: None), 1, limit_s, max_chunk_s=_MAX_CHUNK_S, kept=_kept)
     return [outcome for outcomes in found for outcome in outcomes]
 
 

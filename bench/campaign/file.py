@@ -107,7 +107,7 @@ def _campaign_of(file: _File, folder: Path) -> Campaign:
     policies = list(dict.fromkeys(_relative_to(folder, policy) for policy in file.policies))
     campaign = Campaign(sources, policies, combinations, file.policy_time_limit_s)
     try:
-        campaign.jobs(folder)  # validates options and policies
+        campaign.run_plans()  # validates options and policies
     except InputError as error:
         raise error.at(keys.get(error.place or "", error.place)) from None
     return campaign

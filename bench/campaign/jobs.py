@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -30,6 +31,7 @@ from hindsched.offline.results import Number, Result, Status
 from hindsched.online.loading import source_files, split_file, stdout_to_stderr
 
 __all__ = [
+    "RunPlan",
     "answered",
     "files_of_policy",
     "job_key",
@@ -59,31 +61,65 @@ def label_of(policy: Policy) -> str:
 
 
 def policy_job(source: Source, policy: Policy, options: Options) -> Job:
-    """Return the job that runs one policy; the code of a user's policy is part of the job and of its key.
+    """Return the job that runs one policy on one instance; see `RunPlan`."""
+    return RunPlan.of(family_named(source.family), policy, options).job(source)
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """One policy with one combination of options: what its jobs on all instances of a family share.
+
+    The code of a user's policy is part of the jobs and of their keys. Contents of files that options name are part of
+    the keys; remote workers must have these files.
 
     Parameters
     ----------
-    source
-        The instance.
+    family
+        The family of the instances.
     policy
         A text as for `hindsched.online.make_policy`, or an object.
     options
-        Options of the run. Contents of files that they name are part of the key; remote workers must have these files.
+        Options of the runs.
+    files
+        Content of the files of a user's policy.
+    contents
+        Digests of the users' files that the rows depend on, by policy or option.
+    depends_on
+        The parts of the keys, in addition to the instance.
     """
-    family = family_named(source.family)
-    files = files_of_policy(policy)
-    content = _policy_digest(policy, family, files)
-    label = label_of(policy)
-    values = sorted(family.run_values(options).items())
-    in_options = {value: _files_of_option(value) for _, value in values}
-    named = [hashlib.sha256(text).hexdigest() for texts in in_options.values() for text in texts]
-    depends_on = (label, content, *values, *named, options.seed, options.check_slots, *family.solved_in_runs(options))
-    isolated = ("isolated",) if options.isolated and content else ()  # such rows never stand for other ones
-    key = job_key(source.family, "online", "run", source.identity, *depends_on, *isolated)
-    contents = {value: hashlib.sha256(repr(texts).encode()).hexdigest() for value, texts in in_options.items() if texts}
-    contents |= {label: content} if content else {}
-    arguments = (source, policy, options, files, {name: digest[:16] for name, digest in contents.items()})
-    return Job(key, f"{label} on {source.name}", _run, arguments, group=source.identity, failed=_failed_run)
+
+    family: AnyFamily
+    policy: Policy
+    options: Options
+    files: Mapping[str, bytes]
+    contents: Mapping[str, str]
+    depends_on: tuple[object, ...]
+
+    @classmethod
+    def of(cls, family: AnyFamily, policy: Policy, options: Options) -> RunPlan:
+        """Return the plan of a policy as its files are now."""
+        files = files_of_policy(policy)
+        content = _policy_digest(policy, family, files)
+        label = label_of(policy)
+        values = sorted(family.run_values(options).items())
+        in_options = {value: _files_of_option(value) for _, value in values}
+        named = [hashlib.sha256(text).hexdigest() for texts in in_options.values() for text in texts]
+        depends_on = (label, content, *values, *named, options.seed, options.check_slots)
+        isolated = ("isolated",) if options.isolated and content else ()  # such rows never stand for other ones
+        contents = {
+            value: hashlib.sha256(repr(texts).encode()).hexdigest() for value, texts in in_options.items() if texts
+        }
+        contents |= {label: content} if content else {}
+        short = {name: digest[:16] for name, digest in contents.items()}
+        return cls(family, policy, options, files, short, (*depends_on, *family.solved_in_runs(options), *isolated))
+
+    def job(self, source: Source) -> Job:
+        """Return the job that runs the policy on an instance."""
+        identity = source.identity
+        key = job_key(source.family, "online", "run", identity, *self.depends_on)
+        note = f"{label_of(self.policy)} on {source.name}"
+        arguments = (source, self.policy, self.options, self.files, self.contents)
+        return Job(key, note, _run, arguments, group=identity, failed=_failed_run)
 
 
 def files_of_policy(policy: Policy) -> dict[str, bytes]:

@@ -175,9 +175,6 @@ class Journal:
             self._file = None
         self._lock.release()
 
-    def __len__(self) -> int:
-        return len(self._offsets)
-
     def __contains__(self, key: str) -> bool:
         return key in self._offsets
 

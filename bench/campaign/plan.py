@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import hashlib
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
@@ -10,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindsched.bench.campaign.engine import FailedJobsError, Job, Runs, run_jobs
-from hindsched.bench.campaign.jobs import files_of_policy, label_of, optimum_job, policy_job
+from hindsched.bench.campaign.jobs import RunPlan, files_of_policy, label_of, optimum_job
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.campaign.processes import call_in_child
 from hindsched.bench.campaign.sources import Source
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Campaign",
+    "CampaignRows",
     "expand_policies",
-    "held_rows",
     "option_combinations",
     "results_of_rows",
     "run_all",
@@ -78,29 +80,43 @@ class Campaign:
 
     def jobs_by_source(self, folder: Path) -> list[list[Job]]:
         """Return for each instance the job for its optimum, then the jobs for its runs, by options and policy."""
+        plans = self.run_plans()
+        return [
+            [
+                optimum_job(source, self.combinations[0], folder),
+                *(plan.job(source) for plan in plans[source.family] if self._can_run(source, plan)),
+            ]
+            for source in self.sources
+        ]
+
+    def run_plans(self) -> dict[str, list[RunPlan]]:
+        """Return the runs on each instance of a family, by options and policy.
+
+        Raises
+        ------
+        InputError
+            For an invalid option or policy, or an instance without any policy.
+        """
         policies = expand_policies(self.policies, self.families, self.combinations[0])
         for source in self.sources:
             if not policies[source.family]:
                 raise InputError(f"no policy for {source.name} ({source.family}), expected one", place="policies")
         combinations = {family: _for_family(self.combinations, family, self.families) for family in self.families}
-        return [
-            [
-                optimum_job(source, self.combinations[0], folder),
-                *(
-                    policy_job(source, policy, options)
-                    for options in combinations[source.family]
-                    for policy in policies[source.family]
-                    if self._can_run(source, policy, options)
-                ),
+        return {
+            family: [
+                RunPlan.of(family_named(family), policy, options)
+                for options in combinations[family]
+                for policy in policies[family]
             ]
-            for source in self.sources
-        ]
+            for family in self.families
+        }
 
-    def _can_run(self, source: Source, policy: Policy, options: Options) -> bool:
+    def _can_run(self, source: Source, plan: RunPlan) -> bool:
         """Return whether a policy runs on an instance: ``all`` leaves out policies that cannot."""
+        policy = plan.policy
         is_named = any(policy is given or (isinstance(given, str) and given == policy) for given in self.policies)
         instance = getattr(source, "instance", source)
-        return is_named or family_named(source.family).refuses(instance, policy, options) is None
+        return is_named or plan.family.refuses(instance, policy, plan.options) is None
 
 
 def expand_policies(names: Iterable[Policy], families: Sequence[str], options: Options) -> Mapping[str, list[Policy]]:
@@ -202,7 +218,7 @@ def run_campaign(
     dask: str | None = None,
     retries_failed: bool = False,
 ) -> list[tuple[str, Row]]:
-    """Compute the missing rows of a campaign in ``folder``; return all its rows, as `held_rows` does.
+    """Compute the missing rows of a campaign in ``folder``; return all its rows, as in `CampaignRows`.
 
     Parameters
     ----------
@@ -225,7 +241,7 @@ def run_campaign(
     rows, failure = run_all(campaign, folder, Runs(campaign.run_limit_s, retries_failed), num_processes, dask)
     if failure is not None:
         raise failure
-    return rows
+    return list(rows)
 
 
 def run_all(
@@ -236,7 +252,7 @@ def run_all(
     dask: str | None = None,
     *,
     what: str = "campaign",
-) -> tuple[list[tuple[str, Row]], InputError | None]:
+) -> tuple[CampaignRows, InputError | None]:
     """Compute the missing rows of a campaign; return all its rows, and the error of the jobs that failed.
 
     Raises
@@ -254,14 +270,16 @@ def run_all(
             run_jobs(what, flat, journal, num_processes=num_processes, dask=dask, runs=runs)
         except FailedJobsError as error:
             failure = error
-        rows = held_rows(jobs, campaign.sources, journal)
-        journal.append_all(_hidden_rows([row for _, row in rows], journal))
+        del flat
+        rows = CampaignRows(jobs, campaign.sources, journal)
+        del jobs  # they take more memory than the places of their rows
+        journal.append_all(_hidden_rows(rows, journal))
     if failure is not None and not any(row["kind"] == "run" and row.get("failure") is None for _, row in rows):
         raise failure
     return rows, failure
 
 
-def _hidden_rows(rows: Sequence[Row], journal: Journal) -> list[Row]:
+def _hidden_rows(rows: CampaignRows, journal: Journal) -> list[Row]:
     """Return the rows of a campaign that a report would not show as they are, because of rows of other campaigns.
 
     A report takes the last row of a run, and the last content of an instance's name (docs/formats.md). Written again,
@@ -269,42 +287,64 @@ def _hidden_rows(rows: Sequence[Row], journal: Journal) -> list[Row]:
     """
     from hindsched.bench.results.journal_rows import contents_of
 
-    own = {row["key"] for row in rows}
-    families = {row["family"] for row in rows}
+    own: set[str] = set()
+    families: set[str] = set()
+    for _, row in rows:
+        own.add(row["key"])
+        families.add(row["family"])
     contents: dict[str, str] = {}
-    last: dict[str, str] = {}
+    last: dict[bytes, str] = {}
     for row in journal.rows():
         if row.get("kind") in ("run", "optimum") and row.get("family") in families:
             contents |= {name: content for _, name, content in contents_of(row)}
             last[_run_of(row)] = row["key"]
     return [
         row
-        for row in rows
+        for _, row in rows
         if last[_run_of(row)] not in own
         or any(row[name] != journal[row["key"]][name] for name in ("setting", "instance"))
         or any(contents[name] != content for _, name, content in contents_of(row))
     ]
 
 
-def _run_of(row: Row) -> str:
+def _run_of(row: Row) -> bytes:
+    """Return a digest of what makes two rows rows of the same run."""
     options = family_named(row["family"]).run_options
-    return repr([row.get(name) for name in ("kind", "fingerprint", "policy", *options)])
+    text = repr([row.get(name) for name in ("kind", "fingerprint", "policy", *options)])
+    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
 
 
-def held_rows(jobs: Sequence[Sequence[Job]], sources: Sequence[Source], journal: Journal) -> list[tuple[str, Row]]:
-    """Return the rows of jobs that a journal holds, each with its place, with the current names of instances.
+class CampaignRows:
+    """The rows of jobs that a journal holds, each with its place, with the current names of instances.
 
-    Rows of other jobs, or of other code, are left out.
+    Every iteration reads the rows from the file. Rows of other jobs, or of other code, are left out.
+
+    Parameters
+    ----------
+    jobs
+        The jobs on each instance.
+    sources
+        The instances.
+    journal
+        The journal, open.
     """
-    return [
-        (f"row {job.key[:16]}", {**journal[job.key], "setting": source.setting, "instance": source.name})
-        for group, source in zip(jobs, sources, strict=True)
-        for job in group
-        if job.key in journal
-    ]
+
+    def __init__(self, jobs: Sequence[Sequence[Job]], sources: Sequence[Source], journal: Journal) -> None:
+        self._journal, self._sources = journal, sources
+        self._offsets, self._of_source = array("q"), array("q")
+        for number, group in enumerate(jobs):
+            for job in group:
+                if job.key in journal:
+                    self._offsets.append(journal.offset(job.key))
+                    self._of_source.append(number)
+
+    def __iter__(self) -> Iterator[tuple[str, Row]]:
+        for row, number in zip(self._journal.rows_at(self._offsets), self._of_source, strict=True):
+            source = self._sources[number]
+            yield f"row {row['key'][:16]}", {**row, "setting": source.setting, "instance": source.name}
 
 
-def results_of_rows(rows: Sequence[tuple[str, Mapping[str, object]]], folder: Path) -> Results:
+def results_of_rows(rows: Iterable[tuple[str, Mapping[str, object]]], folder: Path) -> Results:
     """Return the results in some rows of a folder.
 
     Raises

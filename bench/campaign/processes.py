@@ -27,6 +27,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from hindsched.bench.campaign.chunks import Chunks
 from hindsched.bench.progress import announce_compilation
 from hindsched.instances.errors import InputError
 from hindsched.instances.families import register, registered
@@ -42,6 +43,8 @@ sys.path[:] = json.loads(sys.argv[1])
 from hindsched.bench.campaign.processes import _main
 _main(int(sys.argv[2]), *json.loads(sys.argv[3]))
 """
+#: Seconds after which a process shares the rest of its items with idle ones: long against loading an instance.
+_SHARED_S = 1.0
 #: Number of processes that may end before they are ready: something else may have killed them.
 _MAX_FAILED_STARTS = 2
 #: Share of the free memory that a child may use: Python then raises MemoryError before the machine runs out of it.
@@ -86,6 +89,9 @@ class Child(Generic[T]):
         self.has_ended = False
         #: Whether the process was ever ready to call functions.
         self.has_started = False
+        #: Number of results of the present call, and its duration in the process once it is over.
+        self.num_results, self.duration_s = 0, 0.0
+        self._is_asked = False
         self._spent_s = 0.0
         self._since: float | None = None
         self._scratch = tempfile.mkdtemp(prefix="hindsched-")
@@ -111,9 +117,19 @@ class Child(Generic[T]):
         import cloudpickle
 
         self.items = deque(items)
+        self.num_results, self._is_asked = 0, False
         self._spent_s, self._since = 0.0, None
+        self._send(cloudpickle.dumps((registered(), function, list(items), max_s)))
+
+    def ask_for_rest(self) -> None:
+        """Let the process end its call after the present item, once the call takes `_SHARED_S`."""
+        if len(self.items) > 1 and not self._is_asked:
+            self._is_asked = True
+            self._send(b"")
+
+    def _send(self, message: bytes) -> None:
         with suppress(OSError):  # it has ended, which is noticed when its results are received
-            self.connection.send_bytes(cloudpickle.dumps((registered(), function, list(items), max_s)))
+            self.connection.send_bytes(message)
 
     def remaining_s(self, limit_s: float) -> float:
         """Return how long the present call may still take; infinite if no part with a limit is running."""
@@ -135,10 +151,12 @@ class Child(Generic[T]):
                     self._count(content[0])
                 elif kind == "result":
                     self._spent_s, self._since = 0.0, None
+                    self.num_results += 1
                     yield self.items.popleft(), content[0]
                 elif kind == "raise":
                     break
                 elif kind == "done":
+                    self.duration_s = content[0]
                     yield None
                     return
             else:
@@ -178,28 +196,29 @@ def _how_it_ended(code: int) -> str:
 
 def call_in_children(
     function: Callable[[T], Any],
-    groups: Sequence[Sequence[T]],
+    waiting: Chunks[T],
     num_children: int,
     *,
     limit_s: float | None = None,
-    max_group_s: float = inf,
+    max_chunk_s: float = inf,
     kept: list[Child[Any]] | None = None,
     announces: bool = False,
 ) -> Iterator[list[tuple[T, Any]]]:
-    """Call a function on every item of several groups in child processes; yield items with their results.
+    """Call a function on items in child processes; yield items with their results.
 
     Parameters
     ----------
     function
         A picklable function.
-    groups
-        The items of a group are computed in order in one process.
+    waiting
+        The items. Those of a group are computed in order in one process, but if another one is idle and nothing waits,
+        a process shares its items after `_SHARED_S`.
     num_children
         Number of processes.
     limit_s
         Most seconds of the parts of a call that are `limited`; None: no limit.
-    max_group_s
-        After this time a group is left unfinished, and its other items have no result.
+    max_chunk_s
+        After this time a chunk is left unfinished, and the items that are left have no result.
     kept
         Idle children, which are used and stay alive; None: all children end.
     announces
@@ -215,7 +234,6 @@ def call_in_children(
     Exception
         What the function raised.
     """
-    waiting = deque(list(group) for group in groups)
     idle: list[Child[T]] = [] if kept is None else kept
     busy: list[Child[T]] = []
     failed_starts = 0
@@ -225,7 +243,9 @@ def call_in_children(
                 child = _taken(idle) or Child[T](announces=announces)
                 announces = False
                 busy.append(child)
-                child.give(function, waiting.popleft(), max_group_s)
+                child.give(function, waiting.take(), max_chunk_s)
+            if len(busy) < num_children:
+                max(busy, key=lambda child: len(child.items)).ask_for_rest()
             left_s = inf if limit_s is None else min(child.remaining_s(limit_s) for child in busy)
             wait([child.connection for child in busy], None if left_s == inf else max(0.0, left_s))
             results: list[tuple[T, Any]] = []
@@ -242,10 +262,12 @@ def call_in_children(
                     is_free = True
                 if is_free:
                     busy.remove(child)
+                    if child.has_ended or child.duration_s < max_chunk_s:
+                        waiting.put_back(child.items, num_idle=num_children - len(busy))
                     if not child.has_ended:
                         idle.append(child)
+                        waiting.finished(child.num_results, child.duration_s)
                     elif child.items:
-                        waiting.appendleft(list(child.items))
                         failed_starts += not child.has_started
                         if failed_starts > _MAX_FAILED_STARTS:
                             raise InputError(
@@ -285,7 +307,7 @@ def call_in_child(function: Callable[..., T], *arguments: object, place: str, li
     Exception
         What the function raises.
     """
-    for results in call_in_children(_apply, [[(function, arguments)]], 1, limit_s=limit_s, announces=True):
+    for results in call_in_children(_apply, Chunks([(function, arguments)]), 1, limit_s=limit_s, announces=True):
         ((_, result),) = results
         if isinstance(result, Lost):
             raise InputError(result.why, place=place)
@@ -332,6 +354,10 @@ class _Parent:
         """Send a message from any thread."""
         with self._lock:
             self._connection.send_bytes(pickle.dumps(message))
+
+    def is_asked(self) -> bool:
+        """Return whether a message waits: the parent wants the rest of the call."""
+        return self._connection.poll()
 
     def receive(self) -> bytes:
         """Return the next message."""
@@ -384,7 +410,8 @@ def _main(descriptor: int, owner: int, scratch: str, announces: bool) -> None:
     with suppress(EOFError, OSError):
         while True:
             content = parent.receive()
-            started = time.monotonic()
+            if not content:  # asked for the rest of a call that is over
+                continue
             try:
                 families, function, items, max_s = pickle.loads(content)
             except Exception as error:
@@ -393,11 +420,13 @@ def _main(descriptor: int, owner: int, scratch: str, announces: bool) -> None:
                 continue
             for name, module in families.items():
                 register(name, module)
+            started = time.monotonic()
             for item in items:
                 parent.send(*_answer(function, item))
-                if time.monotonic() - started >= max_s:
+                spent_s = time.monotonic() - started
+                if spent_s >= max_s or (spent_s >= _SHARED_S and parent.is_asked()):
                     break
-            parent.send("done")
+            parent.send("done", spent_s)
     _end(scratch)
 
 

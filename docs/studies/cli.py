@@ -24,6 +24,7 @@ STUDIES = {
     "claims": "docs.studies.commands.claims:claims",
     "deadline-renewal": "docs.studies.commands.deadline_renewal:deadline_renewal",
     "deadline-strategies": "docs.studies.commands.deadline_strategies:deadline_strategies",
+    "fleets": "docs.studies.commands.fleets:fleets",
     "foresight": "docs.studies.commands.foresight:foresight",
     "front": "docs.studies.commands.front:front",
     "grid-bounds": "docs.studies.commands.grid_bounds:grid_bounds",

@@ -153,6 +153,21 @@ def test_the_rest_of_a_long_group_goes_to_the_process_with_its_shared_data(tmp_p
     assert loads <= 10, held  # 3 groups in 2 processes: 4 or 5 loads, against 20 if each job loaded its instance
 
 
+def wait_long(number: int) -> dict[str, int]:
+    time.sleep(0.3)
+    return {"number": number, "process": os.getpid()}
+
+
+def test_an_idle_process_takes_a_part_of_a_long_group(tmp_path):
+    group = [Job(str(i), str(i), wait_long, (i,), group="one") for i in range(16)]
+    with Journal(tmp_path) as journal:
+        run_jobs("test", group, journal, num_processes=2)
+        rows = [journal[str(i)] for i in range(16)]
+    assert [row["number"] for row in rows] == list(range(16))
+    assert len(_processes(rows)) == 2
+    assert len({row["process"] for row in rows[:4]}) == 1  # a second in one process
+
+
 def _processes(rows):
     return {row["process"] for row in rows}
 

@@ -6,14 +6,12 @@ from pathlib import Path
 
 import click
 
+from docs.studies.commands.output import write_and_print
 from docs.studies.coupled.simulator_growth import WORKERS, growth
 from hindsched.bench.commands import options
-from hindsched.bench.output import Table
 from hindsched.bench.progress import counting
-from hindsched.bench.report.markdown import markdown_table
-from hindsched.instances.text_files import write_text
 
-_POLICIES = ("IE", "RANDOM", "P-IE", "E-IE", "Y-IE")
+_POLICIES = ("IE", "RANDOM", "P-IE", "E-IE", "Y-IE", "rr", "hot")
 
 
 @click.command("simulator-growth", short_help="Time a slot of the simulator against the number of workers.")
@@ -21,7 +19,7 @@ _POLICIES = ("IE", "RANDOM", "P-IE", "E-IE", "Y-IE")
 @click.option(
     "--workers", multiple=True, type=options.POSITIVE, default=WORKERS, show_default=True, help="Numbers of workers."
 )
-@click.option("--slots", type=options.POSITIVE, default=20_000, show_default=True, help="Slots of a run.")
+@click.option("--slots", type=options.POSITIVE, default=5_000, show_default=True, help="Slots of a run.")
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the experiment.")
 @click.option(
     "--results", type=options.FOLDER, default=Path("results/simulator"), show_default=True, help="Where the results go."
@@ -32,12 +30,12 @@ def simulator_growth(
 ) -> None:
     """Time policies on instances of the paper with more and more workers.
 
-    A later run finds the estimates that a first run on the same workers has cached. Writes growth.md.
+    A later run finds the estimates that a first run on the same workers has cached. Writes
+    simulator_growth.csv.
     """
-    results.mkdir(parents=True, exist_ok=True)
+    import pandas as pd
+
     with counting("rows", len(workers) * len(policies), 0) as counter:
         rows = growth(policies, workers=workers, slots=slots, seed=seed, step=counter.step)
-    write_text(results / "growth.md", markdown_table(rows, list(rows[0])) + "\n")
-    table = Table({name: name for name in rows[0]}, as_json, title="Microseconds of a slot")
-    table.add_all(rows)
-    table.show()
+    path = results / "simulator_growth.csv"
+    write_and_print(pd.DataFrame(rows), path, "Microseconds of a slot", as_json=as_json)

@@ -151,5 +151,5 @@ class RunState(NamedTuple):
 class Record(NamedTuple):
     """The schedule of the first slots."""
 
-    letters: Bytes  # (slots, p)
+    letters: Bytes  # (p, slots)
     entries: Ints  # slot, number of enrolled workers, then worker and tasks of each

@@ -179,16 +179,16 @@ class _Recorder:
 
     def __init__(self, p: int, slots: int) -> None:
         self._slots = slots
-        self._letters: Bytes = np.empty((0, p), dtype=np.uint8)
+        self._letters: Bytes = np.empty((p, 0), dtype=np.uint8)
         self._entries: Ints = np.empty(16 * p + 64, dtype=np.int64)
 
     def room(self, until: int) -> arguments.Record:
         """Return the record with room for the letters of slots before ``until``, as far as these are recorded."""
-        known, p = self._letters.shape
+        p, known = self._letters.shape
         wanted = min(until, self._slots)
         if wanted > known:
-            more = np.full((wanted, p), ord(NOT_ENROLLED), dtype=np.uint8)
-            more[:known] = self._letters
+            more = np.full((p, wanted), ord(NOT_ENROLLED), dtype=np.uint8)
+            more[:, :known] = self._letters
             self._letters = more
         return arguments.Record(self._letters, self._entries)
 
@@ -198,7 +198,7 @@ class _Recorder:
 
     def schedule(self, fingerprint: str, done: int, end: int) -> Schedule:
         """Return the schedule; ``end`` is where the entries end."""
-        letters = np.ascontiguousarray(self._letters[:done].T)
+        letters = self._letters[:, :done]
         entries = []
         flat = self._entries[:end].tolist()
         i = 0

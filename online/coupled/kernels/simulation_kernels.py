@@ -56,8 +56,8 @@ def run(
 ) -> int:
     """Continue from slot ``run_state.at[SLOT]`` to the end, to ``limit``, or until an array is too small.
 
-    ``nothing_received`` is a state without transfers; candidates are built by it if ``heuristic.is_fresh``. The rows of
-    ``record.letters`` are the slots to record, with their entries.
+    ``nothing_received`` is a state without transfers; candidates are built by it if ``heuristic.is_fresh``. The columns
+    of ``record.letters`` are the slots to record, with their entries.
     """
     application, heuristic, tables, tree, trace = context
     at, tasks, program, data, need, holders, members, lacking, received, waiting, key, _ = run_state
@@ -71,7 +71,7 @@ def run(
     moves = 0  # slots since the trace was made in which transfers proceeded or time counted
     is_moved = False
     is_known = False
-    recorded = record.letters.shape[0]
+    recorded = record.letters.shape[1]
     entries = record.entries
 
     # Numbers of the run's state are in local variables. ``work`` is the slots of the computation, ``num_lacking`` the
@@ -210,7 +210,7 @@ def run(
         if is_noted:
             for h in range(at[NUM_HOLDERS]):
                 if tasks[holders[h]] > 0:
-                    record.letters[slot, holders[h]] = _IDLE
+                    record.letters[holders[h], slot] = _IDLE
         if num_lacking > 0:
             num = 0
             for j in range(words):
@@ -234,7 +234,7 @@ def run(
                     data[q] += 1
                     letter = _DATA
                 if is_noted:
-                    record.letters[slot, q] = letter
+                    record.letters[q, slot] = letter
                 need[q] -= 1
                 if need[q] == 0:
                     remove(lacking, q)
@@ -243,7 +243,7 @@ def run(
             computed += 1
             if is_noted:
                 for h in range(at[NUM_HOLDERS]):
-                    record.letters[slot, holders[h]] = _COMPUTE
+                    record.letters[holders[h], slot] = _COMPUTE
             if computed == work:
                 for h in range(at[NUM_HOLDERS]):
                     leave(run_state, holders[h], t_prog)

@@ -316,7 +316,7 @@ def test_the_growth_with_workers(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert [(row["policy"], row["workers"]) for row in rows] == [("IE", 5), ("IE", 66)]
-    assert "| IE | 66 | 50 |" in (tmp_path / "growth.md").read_text()
+    assert "\nIE,66,50," in (tmp_path / "simulator_growth.csv").read_text()
 
 
 def test_the_race_reports_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:

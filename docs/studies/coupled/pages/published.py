@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from docs.studies.coupled import optima
 from docs.studies.coupled.pages.claims import ClaimsPage
+from docs.studies.coupled.pages.fleets import FleetsPage
 from docs.studies.coupled.pages.foresight import ForesightPage
 from docs.studies.coupled.pages.kmis import KmisPage
 from docs.studies.coupled.pages.lookahead import LookaheadPage
@@ -19,6 +20,7 @@ from docs.studies.coupled.pages.online_optima import OnlineOptimaPage
 from docs.studies.coupled.pages.program_lagrangian import ProgramLagrangianPage
 from docs.studies.coupled.pages.readings import ReadingsPage
 from docs.studies.coupled.pages.scale import ScalePage
+from docs.studies.coupled.pages.simulator import SimulatorPage
 from docs.studies.coupled.pages.solver_race import SolverRacePage
 from docs.studies.coupled.pages.variants import VariantsPage
 from docs.studies.marked_pages import DataFile, Picture, Writer
@@ -77,7 +79,7 @@ class Published:
         experiments = (ForesightPage(), OnlineOptimaPage(), KmisPage(), ProgramLagrangianPage(), ScalePage())
         variants = VariantsPage(lambda: self._of[READINGS[0]])
         others = (ReadingsPage(), ClaimsPage(lambda: self._of), lookahead, variants)
-        return (*others, *experiments, SolverRacePage())
+        return (*others, *experiments, FleetsPage(), SimulatorPage(), SolverRacePage())
 
     def pictures(self) -> dict[str, Picture | DataFile]:
         """Return the pictures and data files next to the pages, by name."""
