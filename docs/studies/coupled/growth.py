@@ -214,11 +214,16 @@ def slope(points: pd.DataFrame) -> tuple[float, int, int] | None:
     if len(points) < 2:
         return None
     found = np.polyfit(np.log(points["value"]), np.log(points["seconds"]), 1)[0]
-    return round(float(found), 6), int(points["value"].min()), int(points["value"].max())
+    return round(float(found), 6) + 0.0, int(points["value"].min()), int(points["value"].max())
 
 
 def draw_growth(rows: pd.DataFrame, path: Path) -> None:
-    """Draw seconds against each axis, on logarithmic scales; a hollow mark is a value with an open solve."""
+    """Draw seconds against each axis, on logarithmic scales, and the slopes.
+
+    A hollow mark is a value with an open solve.
+    """
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
     from hindsched.bench.report import canvas
 
     points = medians(rows)
@@ -234,17 +239,21 @@ def draw_growth(rows: pd.DataFrame, path: Path) -> None:
                 continue
             marker, colour = styles[work]
             found = slope(line)
-            label = work if found is None else f"{work}: {found[0]:.2f}"
+            label = work if found is None else f"{work}, {found[0]:.2f}"
             dashes = ":" if work.endswith("pass") else "-"
             panel.plot(line["value"], line["seconds"], dashes, marker=marker, color=colour, markersize=5, label=label)
             hollow = line[line["is_open"]]
             panel.plot(hollow["value"], hollow["seconds"], marker, markerfacecolor="white", color=colour, markersize=6)
         panel.set_xscale("log")
         panel.set_yscale("log")
+        few = points.loc[points["axis"] == axis, "value"].max() < 1_000
+        panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+        panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        panel.xaxis.set_minor_formatter(NullFormatter())
         panel.set_xlabel(axis)
         panel.set_ylabel("seconds")
         panel.grid(alpha=0.3)
-        panel.legend(fontsize=9, frameon=False)
+        panel.legend(fontsize=8, frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     for panel in panels[len(axes) :]:
         panel.axis("off")
     canvas.save(figure, path)

@@ -25,7 +25,7 @@ def page(monkeypatch):
 
 
 def test_slopes_are_over_the_last_proven_decade(page):
-    assert page.slope("solve", "K") == "2.0"
+    assert page.slope("solve", "K") == "2.00"
     lines = page.slopes().splitlines()
     assert "| `solve` |  |  | 2.00 (10 to 100) |  |  |  |" in lines
     assert "| `IE` | 1.00 (20 to 200) |  |  |  |  |  |" in lines, "of medians, for the slots of the base point"

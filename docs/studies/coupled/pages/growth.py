@@ -49,7 +49,7 @@ class GrowthPage:
         found = slope(_points(work, axis))
         if found is None:
             raise InputError(f"{work} along {axis}, expected two values or more")
-        return f"{found[0]:.1f}"
+        return f"{found[0]:.2f}"
 
     def time(self, work: str, axis: str, value: str) -> str:
         """Return the median time of a work at a value of an axis."""
