@@ -214,7 +214,7 @@ def slope(points: pd.DataFrame) -> tuple[float, int, int] | None:
     if len(points) < 2:
         return None
     found = np.polyfit(np.log(points["value"]), np.log(points["seconds"]), 1)[0]
-    return round(float(found), 6) + 0.0, int(points["value"].min()), int(points["value"].max())
+    return round(float(found), 2) + 0.0, int(points["value"].min()), int(points["value"].max())
 
 
 def draw_growth(rows: pd.DataFrame, path: Path) -> None:
