@@ -222,7 +222,7 @@ def draw_growth(rows: pd.DataFrame, path: Path) -> None:
 
     A hollow mark is a value with an open solve.
     """
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+    from matplotlib.ticker import LogLocator, StrMethodFormatter
 
     from hindsched.bench.report import canvas
 
@@ -230,29 +230,28 @@ def draw_growth(rows: pd.DataFrame, path: Path) -> None:
     axes = list(dict.fromkeys(points["axis"]))
     figure, grid = canvas.new_grid(-(-len(axes) // 2), 2)
     works = [work for group in WORKS.values() for work in group]
-    styles = dict(zip(works, zip("osDx^vPx", canvas.COLOURS, strict=True), strict=True))
+    styles = dict(zip(works, zip(("-", "--", "-.", ":") * 2, canvas.COLOURS, strict=True), strict=True))
     panels = [panel for line in grid for panel in line]
     for panel, axis in zip(panels, axes, strict=False):
         for work in works:
             line = points[(points["axis"] == axis) & (points["work"] == work)].sort_values("value")
             if line.empty:
                 continue
-            marker, colour = styles[work]
+            dashes, colour = styles[work]
             found = slope(line)
             label = work if found is None else f"{work}, {found[0]:.2f}"
-            dashes = ":" if work.endswith("pass") else "-"
-            panel.plot(line["value"], line["seconds"], dashes, marker=marker, color=colour, markersize=5, label=label)
+            panel.plot(line["value"], line["seconds"], dashes, color=colour, label=label)
             hollow = line[line["is_open"]]
-            panel.plot(hollow["value"], hollow["seconds"], marker, markerfacecolor="white", color=colour, markersize=6)
+            if len(hollow):
+                panel.plot(hollow["value"], hollow["seconds"], "o", markerfacecolor="white", color=colour)
         panel.set_xscale("log")
         panel.set_yscale("log")
         few = points.loc[points["axis"] == axis, "value"].max() < 1_000
         panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
         panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-        panel.xaxis.set_minor_formatter(NullFormatter())
+        panel.minorticks_off()
         panel.set_xlabel(axis)
         panel.set_ylabel("seconds")
-        panel.grid(alpha=0.3)
         panel.legend(fontsize=8, frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     for panel in panels[len(axes) :]:
         panel.axis("off")
