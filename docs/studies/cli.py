@@ -27,6 +27,7 @@ STUDIES = {
     "fleets": "docs.studies.commands.fleets:fleets",
     "foresight": "docs.studies.commands.foresight:foresight",
     "front": "docs.studies.commands.front:front",
+    "growth": "docs.studies.commands.growth:growth",
     "grid-bounds": "docs.studies.commands.grid_bounds:grid_bounds",
     "grid-scale": "docs.studies.commands.grid_scale:grid_scale",
     "grid-waits": "docs.studies.commands.grid_waits:grid_waits",

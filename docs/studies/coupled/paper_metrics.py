@@ -13,7 +13,7 @@ from docs.studies.claims import PrintedNumber
 from hindsched.bench.coupled.paper import SLOTS
 from hindsched.bench.coupled.paper_tables import METRICS, printed_tables
 from hindsched.bench.coupled.versus import versus
-from hindsched.bench.results.bootstrap import percentiles, resample
+from hindsched.bench.results.bootstrap import Weights, percentiles, resample
 from hindsched.bench.results.records import records
 from hindsched.online.coupled import POLICIES
 
@@ -86,7 +86,7 @@ class Makespans:
         return spread
 
     @cached_property
-    def _weights(self) -> Numbers:
+    def _weights(self) -> Weights:
         return resample(len(self.wide.groupby(_SCENARIO, sort=True)))
 
     @cached_property

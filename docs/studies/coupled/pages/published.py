@@ -14,6 +14,7 @@ from docs.studies.coupled import optima
 from docs.studies.coupled.pages.claims import ClaimsPage
 from docs.studies.coupled.pages.fleets import FleetsPage
 from docs.studies.coupled.pages.foresight import ForesightPage
+from docs.studies.coupled.pages.growth import GrowthPage
 from docs.studies.coupled.pages.kmis import KmisPage
 from docs.studies.coupled.pages.lookahead import LookaheadPage
 from docs.studies.coupled.pages.online_optima import OnlineOptimaPage
@@ -79,7 +80,7 @@ class Published:
         experiments = (ForesightPage(), OnlineOptimaPage(), KmisPage(), ProgramLagrangianPage(), ScalePage())
         variants = VariantsPage(lambda: self._of[READINGS[0]])
         others = (ReadingsPage(), ClaimsPage(lambda: self._of), lookahead, variants)
-        return (*others, *experiments, FleetsPage(), SimulatorPage(), SolverRacePage())
+        return (*others, *experiments, FleetsPage(), GrowthPage(), SimulatorPage(), SolverRacePage())
 
     def pictures(self) -> dict[str, Picture | DataFile]:
         """Return the pictures and data files next to the pages, by name."""
