@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from docs.studies.commands.output import write_and_print
-from docs.studies.coupled.growth import AXES, COLUMNS, WORKS, Settings, draw_growth, measure
+from docs.studies.coupled.growth import AXES, COLUMNS, WORKS, Settings, measure
 from hindsched.bench.commands import options
 from hindsched.bench.progress import counting
 
@@ -26,8 +26,8 @@ def growth(
 ) -> None:
     """Measure processor time against p, N, K, m, n_com and the number of rows, around a base point.
 
-    Writes growth.csv and growth.svg. Rows of other works in it are kept. The limit is processor
-    time of a solve; values with a solve that it stops count in no slope.
+    Writes growth.csv. Rows of other works in it are kept. The limit is processor time of a solve; values with a solve
+    that it stops count in no slope.
     """
     import pandas as pd
 
@@ -40,5 +40,4 @@ def growth(
     if path.is_file():
         before = pd.read_csv(path).convert_dtypes()
         frame = pd.concat([before[~before["work"].isin(work for name in works for work in WORKS[name])], frame])
-    draw_growth(frame, results / "growth.svg")
     write_and_print(frame, path, "Seconds", as_json=as_json)

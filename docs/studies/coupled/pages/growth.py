@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from docs.studies.coupled.growth import AXES, WORKS, medians, slope
+from docs.studies.coupled.growth import AXES, WORKS, draw_growth, medians, slope
 from docs.studies.marked_pages import Picture
 from docs.studies.rows import read_rows
 from docs.studies.text_table import text_table
@@ -19,7 +19,7 @@ __all__ = ["GrowthPage"]
 
 
 class GrowthPage:
-    """Writers of the table and numbers on growth."""
+    """Writers of the table, numbers and picture on growth."""
 
     def writers(self) -> dict[str, Callable[..., str]]:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
@@ -32,8 +32,8 @@ class GrowthPage:
         }
 
     def files(self) -> dict[str, Picture]:
-        """Return no picture: the study draws it."""
-        return {}
+        """Return the picture next to the page, by name."""
+        return {"growth.svg": Picture(_rows, lambda path: draw_growth(_rows(), path))}
 
     def slopes(self) -> str:
         """Return the slope of each work along each axis, and the values that it is over."""
