@@ -103,7 +103,7 @@ def window(
     --------
     >>> job = window(["us-east-2a"], 100, work_s=172_800, deadline_s=187_200, overhead_s=180)
     >>> job.slots, round(float(job.spot.mean()), 3)
-    (960, 1.0)
+    (960, 0.182)
     """
     known = _samples()
     for zone in zones:

@@ -21,7 +21,7 @@ from hindsched.bench.coupled.paper import Paper
 from hindsched.instances.coupled.from_trace import from_trace
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.coupled.replay import replay
-from hindsched.instances.errors import SelfCheckError
+from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.instances.text_files import read_bytes
 from hindsched.instances.traces import Trace, read
 from hindsched.offline.limits import by_processor_time
@@ -154,7 +154,14 @@ def lanl_fleets(file: Path, fleets: Sequence[Fleet], windows: int) -> list[tuple
         Numbers of workers.
     windows
         Number of windows, at most `LANL_WINDOWS`.
+
+    Raises
+    ------
+    InputError
+        For more windows.
     """
+    if windows > LANL_WINDOWS:
+        raise InputError(f"{windows}, expected at most {LANL_WINDOWS}", place="windows")
     return [(_LanlWindow(file, fleet.workers, window), fleet) for fleet in fleets for window in range(windows)]
 
 

@@ -55,8 +55,8 @@ class Published:
 
     Examples
     --------
-    >>> sorted(Published().writers())[-4:]
-    ['trial_stdv', 'unexplained', 'versus', 'within']
+    >>> "versus" in Published().writers()
+    True
     >>> Published().instances("impossible"), Published().longer("count")
     ('200', '1,038')
     """
