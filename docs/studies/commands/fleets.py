@@ -21,7 +21,7 @@ from hindsched.bench.commands import options
     help="LANL's event_trace of the Failure Trace Archive.",
 )
 @click.option(
-    "--windows", type=options.POSITIVE, default=10, show_default=True, help="Windows of the trace for each fleet, up to 10."
+    "--windows", type=options.POSITIVE, default=10, show_default=True, help="Windows of the trace for each fleet."
 )
 @click.option("--largest", type=options.POSITIVE, default=10_000, show_default=True, help="Most workers of a fleet.")
 @click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of drawn instances.")
