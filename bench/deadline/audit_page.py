@@ -12,7 +12,7 @@ import numpy as np
 from hindsched.bench.deadline.audit import Audit, Bill, Loss
 from hindsched.bench.deadline.gantt import KIND_COLOURS, draw_gantt, draw_progress, gantt_height
 from hindsched.bench.report import canvas
-from hindsched.bench.report.formatting import NOTHING
+from hindsched.bench.report.formatting import NOTHING, between
 from hindsched.bench.report.html import Cell, Figure, PageTable, render
 from hindsched.bench.report.page import DARK
 from hindsched.bench.report.report_files import Files
@@ -208,16 +208,15 @@ def _money(dollars: float | None) -> str:
 
 
 def _between(bill: Bill) -> str:
-    ends = _money(bill.dollars_if_there), _money(bill.dollars)
-    return ends[0] if ends[0] == ends[1] else f"{ends[0]}–{ends[1]}"  # noqa: RUF001
+    return between(_money(bill.dollars_if_there), _money(bill.dollars))
 
 
 def _ratio(log: Bill, best: Bill) -> str:
-    ends = [
+    ends = (
         f"{log.dollars / other:.2f}" if log.dollars is not None and other else NOTHING
         for other in (best.dollars, best.dollars_if_there)
-    ]
-    return ends[0] if ends[0] == ends[1] else f"{ends[0]}–{ends[1]}"  # noqa: RUF001
+    )
+    return between(*ends)
 
 
 def _hours(hours: float | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite, isnan
 from typing import Any
 
-__all__ = ["MINUS", "NOTHING", "count", "interval", "joined", "number", "parameter", "plural", "share"]
+__all__ = ["MINUS", "NOTHING", "between", "count", "interval", "joined", "number", "parameter", "plural", "share"]
 
 #: The text for a missing number, and the minus sign.
 NOTHING, MINUS = "–", "−"  # noqa: RUF001
@@ -38,8 +38,12 @@ def interval(low: float, high: float) -> str:
         return NOTHING
     if not isfinite(high):
         return f"≥ {number(low)}"
-    ends = number(low), number(high)
-    return ends[0] if ends[0] == ends[1] else f"{ends[0]}–{ends[1]}"  # noqa: RUF001
+    return between(number(low), number(high))
+
+
+def between(low: str, high: str) -> str:
+    """Return the written ends of a range, or one of them where they agree."""
+    return low if low == high else f"{low}–{high}"  # noqa: RUF001
 
 
 def share(value: float) -> str:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from hindsched.instances.deadline.columns import TIME_NAMES, ZONE_NAMES, named_columns
+from hindsched.instances.deadline.columns import TIME_NAMES, ZONE_NAMES, timed_rows
 from hindsched.instances.deadline.schedule import Kind
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Seconds
 from hindsched.instances.text_files import excerpt
 from hindsched.instances.traces.parsing import read_lines
-from hindsched.instances.traces.times import to_text, to_times
+from hindsched.instances.traces.times import to_text
 
 __all__ = ["JobLog", "LoggedRun", "read_job_log"]
 
@@ -134,17 +134,10 @@ def _log(lines: Sequence[str]) -> JobLog:
 
 
 def _rows(lines: Sequence[str]) -> list[_Row]:
-    head, columns = named_columns(lines, _COLUMNS)
-    listed = list(head.rows(lines))
-    if not listed:
-        raise InputError("no row, expected the first launch", place=f"line {head.number}")
-    numbers = [number for number, _ in listed]
-    texts = [cells[columns["time"]] for _, cells in listed]
-    times = to_times(texts, numbers, name=head.names[columns["time"]], what="time").values
     rows: list[_Row] = []
-    for (number, cells), time in zip(listed, times, strict=True):
-        place = f"line {number}"
-        zone, word = cells[columns["zone"]], cells[columns["kind"]].lower()
+    for line, time, cells in timed_rows(lines, _COLUMNS, "no row, expected the first launch", "time"):
+        place = f"line {line}"
+        zone, word = cells["zone"], cells["kind"].lower()
         if word not in _KINDS:
             raise InputError(f"kind {excerpt(word)}, expected spot, on-demand, none, lost or stopped", place=place)
         if _KINDS[word] is not None and not zone:
@@ -154,5 +147,5 @@ def _rows(lines: Sequence[str]) -> list[_Row]:
             raise InputError(f"{message}, expected rows in order of time", place=place)
         if word == "lost" and (not rows or rows[-1].kind is not Kind.SPOT):
             raise InputError("kind lost, expected it after a row of kind spot", place=place)
-        rows.append(_Row(number, time, zone, word))
+        rows.append(_Row(line, time, zone, word))
     return rows

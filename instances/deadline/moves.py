@@ -9,7 +9,7 @@ from math import floor
 
 from hindsched.instances.errors import InputError
 
-__all__ = ["moves_of_checkpoint", "region_of"]
+__all__ = ["moves_of_checkpoint", "names_of_node", "region_of"]
 
 #: Names of zones of AWS and GCP; the group is the region.
 _ZONES = (
@@ -24,6 +24,17 @@ _EGRESS, _HALF_EGRESS, _HALF_PAIR = 20_000, 10_000, frozenset(("us-east-1", "us-
 _MBIT_PER_GB = 8192
 #: The largest checkpoint in gigabytes; moving it costs less than the largest number of an instance.
 _MOST_GB = 100_000
+
+
+def names_of_node(node: str) -> tuple[str, str]:
+    """Return the names of a zone that a node of a trace may have: its own, and the part of it before ``_``.
+
+    Examples
+    --------
+    >>> names_of_node("us-east-2a_v100_1")
+    ('us-east-2a_v100_1', 'us-east-2a')
+    """
+    return node, node.partition("_")[0]
 
 
 def region_of(zone: str) -> str:

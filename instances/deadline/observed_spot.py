@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hindsched.instances.deadline.job_log import JobLog
+from hindsched.instances.deadline.moves import names_of_node
 from hindsched.instances.deadline.schedule import Kind
 from hindsched.instances.intervals import Seconds
 from hindsched.instances.states import UP
@@ -44,7 +45,7 @@ def node_of(zone: str, nodes: Sequence[str]) -> str | None:
     >>> node_of("us-east-2a", ["us-east-1a_v100_1", "us-east-2a_v100_1"]), node_of("b", ["a"])
     ('us-east-2a_v100_1', None)
     """
-    return next((node for node in nodes if zone in (node, node.partition("_")[0])), None)
+    return next((node for node in nodes if zone in names_of_node(node)), None)
 
 
 def observed_spot(

@@ -11,13 +11,14 @@ from itertools import pairwise
 from math import floor
 from operator import mul
 
-from hindsched.instances.deadline.columns import TIME_NAMES, ZONE_NAMES, named_columns
+from hindsched.instances.deadline.columns import TIME_NAMES, ZONE_NAMES, timed_rows
 from hindsched.instances.deadline.model import MOST
+from hindsched.instances.deadline.moves import names_of_node
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Seconds, simplest
 from hindsched.instances.text_files import excerpt
 from hindsched.instances.traces.parsing import read_lines
-from hindsched.instances.traces.times import seconds, to_text, to_times
+from hindsched.instances.traces.times import seconds, to_text
 
 __all__ = ["PriceTable", "micro_dollars", "read_prices"]
 
@@ -55,7 +56,7 @@ class PriceTable:
         >>> PriceTable({"us-east-2a": [0]}, {"us-east-2a": [5]}).zone_of("us-east-2a_v100_1")
         'us-east-2a'
         """
-        for name in (node, node.partition("_")[0]):
+        for name in names_of_node(node):
             if name in self.times:
                 return name
         raise InputError(
@@ -155,19 +156,12 @@ def read_prices(path: str | os.PathLike[str]) -> PriceTable:
 
 
 def _table(lines: Sequence[str]) -> PriceTable:
-    head, columns = named_columns(lines, _COLUMNS)
-    rows = list(head.rows(lines))
-    if not rows:
-        raise InputError("no price, expected at least one", place=f"line {head.number}")
-    numbers = [number for number, _ in rows]
-    name = head.names[columns["time"]]
-    times = to_times([cells[columns["time"]] for _, cells in rows], numbers, name=name).values
     found: dict[str, dict[Seconds, int]] = {}
-    for (number, cells), time in zip(rows, times, strict=True):
-        zone = found.setdefault(cells[columns["zone"]], {})
-        price = micro_dollars(cells[columns["price"]], f"line {number}")
+    for line, time, cells in timed_rows(lines, _COLUMNS, "no price, expected at least one", "date"):
+        zone = found.setdefault(cells["zone"], {})
+        price = micro_dollars(cells["price"], f"line {line}")
         if zone.setdefault(time, price) != price:
-            raise InputError(f"another price of {to_text(time)}, expected one", place=f"line {number}")
+            raise InputError(f"another price of {to_text(time)}, expected one", place=f"line {line}")
     ordered = {zone: dict(sorted(prices.items())) for zone, prices in found.items()}
     return PriceTable(
         {zone: list(prices) for zone, prices in ordered.items()},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, gcd
+from math import ceil
 
 from ortools.sat.python import cp_model
 
@@ -10,7 +10,7 @@ from hindsched.instances.deadline import Guard, Instance, Kind, Placement
 from hindsched.instances.errors import InputError
 from hindsched.offline.backends.cpsat_runs import limit_met, make_solver, solve_interruptibly
 from hindsched.offline.deadline.claim import Claim
-from hindsched.offline.deadline.replay import complete_schedule
+from hindsched.offline.deadline.replay import complete_schedule, payment_unit
 from hindsched.offline.limits import Limit, Limits, Stopwatch
 
 __all__ = ["solve"]
@@ -61,8 +61,7 @@ class _Model:
         self.model = model = cp_model.CpModel()
         zones = range(instance.num_zones)
         self.places: list[Placement] = [None, *((z, kind) for z in zones for kind in Kind)]
-        costs = [instance.slot_s * int(price) for price in instance.prices.flat]
-        self.unit = max(1, gcd(*costs, *(instance.move_units(a, b) for a in zones for b in zones)))
+        self.unit = payment_unit(instance)
         #: For each slot a literal for each placement.
         self.at: list[list[cp_model.IntVar]] = []
         terms, work = [], []

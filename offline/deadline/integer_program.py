@@ -7,7 +7,7 @@ without work may pay, as it can move the checkpoint, so the program follows the 
 
 from __future__ import annotations
 
-from math import ceil, gcd
+from math import ceil
 
 import pulp
 
@@ -15,7 +15,7 @@ from hindsched.instances.deadline import Guard, Instance, Kind, Placement
 from hindsched.instances.errors import InputError
 from hindsched.offline.backends import pulp_runs
 from hindsched.offline.deadline.claim import Claim
-from hindsched.offline.deadline.replay import complete_schedule
+from hindsched.offline.deadline.replay import complete_schedule, payment_unit
 from hindsched.offline.limits import Limit, Limits, Stopwatch
 
 __all__ = ["solve"]
@@ -52,12 +52,11 @@ def solve(instance: Instance, guard: Guard | None, limits: Limits, *, backend: s
         return Claim(0, None, name, limit=Limit.TIME)
     outcome = pulp_runs.run(program.program, backend, limits, watch.left_s())
     schedule = complete_schedule(instance, program.placements()) if outcome.has_solution else None
+    lower = 0 if outcome.bound is None else max(0, ceil(outcome.bound - _TOLERANCE)) * program.unit
     if schedule is None:
-        lower = 0 if outcome.bound is None else max(0, ceil(outcome.bound - _TOLERANCE)) * program.unit
         return Claim(None if outcome.is_proven else lower, None, name, limit=outcome.limit)
     if outcome.is_proven:
         return Claim(schedule.cost, schedule, name)
-    lower = 0 if outcome.bound is None else max(0, ceil(outcome.bound - _TOLERANCE)) * program.unit
     return Claim(min(lower, schedule.cost), schedule, name, limit=outcome.limit)
 
 
@@ -80,9 +79,8 @@ class _Program:
             key: instance.slot_s * int(instance.prices[key[1], int(key[2] is Kind.ON_DEMAND), key[0]])
             for key in self.runs
         }
-        moves = [instance.move_units(a, b) for a in self.zones for b in self.zones]
         #: What the objective counts: all costs are multiples of it.
-        self.unit = max(1, gcd(*costs.values(), *moves))
+        self.unit = payment_unit(instance)
         self.bill = pulp.lpSum(costs[key] // self.unit * run for key, run in self.runs.items())
         for t in self.slots:
             self.program += self.in_slot(t) <= 1

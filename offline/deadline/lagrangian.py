@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import gcd
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from hindsched.instances.deadline.bound_certificate import BoundCertificate
 from hindsched.instances.deadline.model import HOUR_S, Instance
 from hindsched.instances.errors import InputError
 from hindsched.offline.deadline.kernels.tails import lagrangian_tails, minimiser, most_work
+from hindsched.offline.deadline.replay import payment_unit
 from hindsched.offline.deadline.state_table import StateTable, state_table
 
 __all__ = ["LagrangianBound", "lagrangian_bound", "largest_cost"]
@@ -122,8 +122,8 @@ def lagrangian_bound(instance: Instance) -> LagrangianBound:
     assert best is not None
     value, numerator, phi = best
     least = max(0, -(-value // denominator))
-    unit = _common_unit(instance)
-    return LagrangianBound(-(-least // unit) * unit if unit else least, numerator, denominator, phi, most, table)
+    unit = payment_unit(instance)
+    return LagrangianBound(-(-least // unit) * unit, numerator, denominator, phi, most, table)
 
 
 def _work(choices: Ints, table: StateTable) -> int:
@@ -133,9 +133,3 @@ def _work(choices: Ints, table: StateTable) -> int:
         work_s += int(table.work_s[u, choice])
         u = int(table.after[u, choice])
     return work_s
-
-
-def _common_unit(instance: Instance) -> int:
-    """Return the greatest common divisor of everything that is ever paid; 0 if nothing costs anything."""
-    moves = (HOUR_S * cost for row in instance.move_cost for cost in row)
-    return gcd(*moves, *(instance.slot_s * price for price in np.unique(instance.prices).tolist()))

@@ -70,11 +70,10 @@ def solve(instance: Instance, guard: Guard | None, limits: Limits) -> Claim:
         is_done = search.run(cutoff, watch)
         schedule = search.schedule()
         counts = {"labels": search.labels}
-        certificate = bound.certificate(instance)
         if not is_done:
-            return Claim(bound.value, schedule, "native", counts, Limit.TIME, certificate)
+            return Claim(bound.value, schedule, "native", counts, Limit.TIME, bound.certificate(instance))
         if schedule is not None:
-            return Claim(schedule.cost, schedule, "native", counts, certificate=certificate)
+            return Claim(schedule.cost, schedule, "native", counts, certificate=bound.certificate(instance))
         if cutoff == most:
             return Claim(None, None, "native", counts)
 

@@ -1,13 +1,17 @@
-"""The schedule that a sequence of placements makes, for solvers that find placements by other tools."""
+"""What solvers of all models share: the schedule that placements make, and the unit of what it pays."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import gcd
+
+import numpy as np
 
 from hindsched.instances.deadline import Instance, Kind, Placement, Schedule
+from hindsched.instances.deadline.model import HOUR_S
 from hindsched.instances.deadline.schedule import runs_of
 
-__all__ = ["complete_schedule"]
+__all__ = ["complete_schedule", "payment_unit"]
 
 
 def complete_schedule(instance: Instance, placements: Sequence[Placement]) -> Schedule | None:
@@ -29,3 +33,9 @@ def complete_schedule(instance: Instance, placements: Sequence[Placement]) -> Sc
         if done_s >= instance.work_s:
             return Schedule(instance.fingerprint, runs_of(placements[: t + 1]), t + 1, cost)
     return None
+
+
+def payment_unit(instance: Instance) -> int:
+    """Return the greatest number of which all prices of slots and moves are multiples; 1 if nothing costs anything."""
+    moves = (HOUR_S * cost for row in instance.move_cost for cost in row)
+    return max(1, gcd(*moves, *(instance.slot_s * price for price in np.unique(instance.prices).tolist())))
