@@ -39,7 +39,6 @@ __all__ = [
     "load_shared",
     "names_of",
     "optimum_job",
-    "policy_job",
     "schedule_path",
     "simulate",
     "simulate_apart",
@@ -58,11 +57,6 @@ def optimum_job(source: Source, options: Options, folder: Path) -> Job:
 def label_of(policy: Policy) -> str:
     """Return the label of a policy in tables: its text, or the name of an object."""
     return as_unicode(policy if isinstance(policy, str) else str(getattr(policy, "name", type(policy).__name__)))
-
-
-def policy_job(source: Source, policy: Policy, options: Options) -> Job:
-    """Return the job that runs one policy on one instance; see `RunPlan`."""
-    return RunPlan.of(family_named(source.family), policy, options).job(source)
 
 
 @dataclass(frozen=True, slots=True)

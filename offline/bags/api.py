@@ -11,7 +11,7 @@ from hindsched.instances.bags import Instance, Store, check
 from hindsched.offline.bags.claim import Claim
 from hindsched.offline.confirmation import expect_valid, expect_value
 from hindsched.offline.limits import Limits, Stopwatch
-from hindsched.offline.results import Result, Sense, Status
+from hindsched.offline.results import Result
 from hindsched.offline.solvers import AUTO, Solver, available, by_name, named
 
 __all__ = ["SOLVERS", "available_solvers", "confirm", "solve"]
@@ -122,21 +122,7 @@ def solve(
         )
     chosen = named(_best(instance) if solver == AUTO else solver, SOLVERS)
     claim: Claim = chosen.load()(instance, limits)
-    upper = claim.upper
-    proven = Status.INFEASIBLE if claim.lower is None else Status.OPTIMAL
-    is_proven = claim.lower is None or claim.lower == upper
-    result = Result(
-        status=proven if is_proven else Status.BOUNDS,
-        sense=Sense.MIN,
-        value=upper,
-        lower=claim.lower,
-        upper=upper,
-        schedule=claim.schedule,
-        by=claim.by,
-        runtime_s=watch.elapsed_s(),
-        counts=claim.counts,
-        limit=None if is_proven else claim.limit,
-    )
+    result = claim.result(watch.elapsed_s())
     confirm(instance, result)
     return result
 

@@ -12,7 +12,7 @@ from hindsched.instances.deadline.guards import guard_of_rung
 from hindsched.offline.confirmation import expect_valid, expect_value
 from hindsched.offline.deadline.claim import Claim
 from hindsched.offline.limits import Limits, Stopwatch
-from hindsched.offline.results import Result, Sense, Status
+from hindsched.offline.results import Result
 from hindsched.offline.solvers import AUTO, Solver, available, by_name, named
 
 __all__ = ["SOLVERS", "available_solvers", "confirm", "solve"]
@@ -116,21 +116,7 @@ def solve(
     watch = Stopwatch(limits)
     chosen = named(available_solvers()[0] if solver == AUTO else solver, SOLVERS)
     claim: Claim = chosen.load()(instance, kept, limits)
-    is_proven = claim.lower is None or claim.lower == claim.upper
-    proven = Status.INFEASIBLE if claim.lower is None else Status.OPTIMAL
-    result = Result(
-        status=proven if is_proven else Status.BOUNDS,
-        sense=Sense.MIN,
-        value=claim.upper,
-        lower=claim.lower,
-        upper=claim.upper,
-        schedule=claim.schedule,
-        by=claim.by,
-        runtime_s=watch.elapsed_s(),
-        counts=claim.counts,
-        certificate=claim.certificate,
-        limit=None if is_proven else claim.limit,
-    )
+    result = claim.result(watch.elapsed_s())
     confirm(instance, result, kept)
     return result
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from hindsched import instances
 from hindsched.bench.campaign.engine import code_digest
-from hindsched.bench.campaign.jobs import optimum_job, policy_job
+from hindsched.bench.campaign.jobs import optimum_job
 from hindsched.bench.commands.group import hindsched
 from hindsched.bench.coupled.paper import Paper
 from hindsched.bench.family import Family, family_named
@@ -26,6 +26,7 @@ from hindsched.instances import InputError, Verdict
 from hindsched.instances.families import names, register, unregister
 from hindsched.instances.text_files import encode
 from hindsched.offline.results import Result, Sense, Status
+from tests.cases.jobs import policy_job
 
 # --- the family: sixty lines ------------------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ import sys
 import pytest
 
 from hindsched import instances
-from hindsched.bench.campaign.jobs import policy_job
 from hindsched.bench.campaign.score import score
 from hindsched.bench.campaign.sources import Given, from_file
 from hindsched.bench.run_records import Options
@@ -15,6 +14,7 @@ from hindsched.instances import bags as instances_bags
 from hindsched.instances.chains import fit
 from hindsched.instances.coupled import Instance
 from hindsched.instances.coupled.generate import small
+from tests.cases.jobs import policy_job
 
 INSTANCE = small(5, p=3, slots=30, tasks=2, iterations=2, up=0.8, down=0.05)
 

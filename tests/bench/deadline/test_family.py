@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hindsched import instances
-from hindsched.bench.campaign.jobs import files_of_policy, policy_job
+from hindsched.bench.campaign.jobs import files_of_policy
 from hindsched.bench.deadline import FAMILY
 from hindsched.bench.deadline.gantt import history
 from hindsched.bench.deadline.sources import Generated, Window
@@ -15,6 +15,7 @@ from hindsched.instances.deadline.generate import generate
 from hindsched.offline.deadline import solve
 from hindsched.online.deadline import POLICIES, run_policy
 from tests.cases.deadline import drawn, job
+from tests.cases.jobs import policy_job
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from hindsched import instances
-from hindsched.bench.campaign.jobs import optimum_job, policy_job
+from hindsched.bench.campaign.jobs import optimum_job
 from hindsched.bench.campaign.recheck import recheck, sample
 from hindsched.bench.family import family_named
 from hindsched.bench.grid import FAMILY
@@ -24,6 +24,7 @@ from hindsched.instances.grid.packaged_log import kth_sp2
 from hindsched.instances.grid.price_certificate import PriceCertificate
 from hindsched.offline.results import Result, Sense, Status
 from tests.cases.grid import random_instance, schedule_at, serial_starts
+from tests.cases.jobs import policy_job
 
 
 @pytest.fixture

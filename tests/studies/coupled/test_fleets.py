@@ -64,6 +64,6 @@ def test_numbers_of_the_page_are_those_of_the_bare_rows() -> None:
     medians = wide[list(POLICIES)].div(optimum, axis=0).median()
     assert page.rank("drawn", "20", "Y-IE").split()[0] == f"{medians.rank()['Y-IE']:g}"
     with pytest.raises(InputError, match="expected one of"):
-        page.ratio("drawn", "20", "nobody")
+        page.ratio("drawn", "20", "no-such-policy")
     with pytest.raises(InputError, match="expected one of"):
         page.rank("drawn", "20", "hot")

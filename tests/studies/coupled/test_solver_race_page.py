@@ -33,6 +33,6 @@ def test_numbers_are_over_all_k(page):
     assert page.span("race", "other") == "2 to 1234"
     assert page.total("race", "faster", "other") == "3"
     with pytest.raises(InputError, match="expected solvers of race"):
-        page.span("race", "nobody")
+        page.span("race", "no-such-solver")
     with pytest.raises(InputError, match="expected a column"):
         page.total("race", "slower", "other")

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from docs.studies.marked_pages import DataFile, Picture
 from docs.studies.rows import ROWS
 from docs.studies.text_table import text_table
-from hindsched.bench.report.formatting import NOTHING, count, interval, number
+from hindsched.bench.report.formatting import NOTHING, between, count, interval, number
 from hindsched.bench.results.bootstrap import Weights, clusters, percentiles, resample, resampled_medians
 from hindsched.bench.results.policy_order import policies_of
 from hindsched.bench.results.quantile import quantile
@@ -180,7 +180,7 @@ def rank(medians: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def _span(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low}–{high}"  # noqa: RUF001
+    return between(str(low), str(high))
 
 
 def _place(policy: str, policies: tuple[str, ...]) -> int:
