@@ -17,9 +17,10 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hindsched.bench.campaign.child_process import Lost
 from hindsched.bench.campaign.chunks import Chunks
 from hindsched.bench.campaign.journal import Journal
-from hindsched.bench.campaign.processes import Child, Lost, call_in_children
+from hindsched.bench.campaign.processes import Child, call_in_children
 from hindsched.bench.progress import counting
 from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import InputError

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from hindsched import instances
+from hindsched.bench.campaign.child_process import is_child, limited
 from hindsched.bench.campaign.engine import Job, code_digest, source_digest
-from hindsched.bench.campaign.processes import call_in_child, is_child, limited
+from hindsched.bench.campaign.processes import call_in_child
 from hindsched.bench.campaign.sources import Source
 from hindsched.bench.family import AnyFamily, family_named, family_of
 from hindsched.bench.run_records import OptimumBounds, Options, RunRecord

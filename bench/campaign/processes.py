@@ -15,58 +15,34 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from math import inf
 from multiprocessing import Pipe
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
+from hindsched.bench.campaign.child_process import Lost
 from hindsched.bench.campaign.chunks import Chunks
-from hindsched.bench.progress import announce_compilation
 from hindsched.instances.errors import InputError
-from hindsched.instances.families import register, registered
+from hindsched.instances.families import registered
 
-__all__ = ["Child", "Lost", "call_in_child", "call_in_children", "is_child", "limited"]
+__all__ = ["Child", "call_in_child", "call_in_children"]
 
 T = TypeVar("T")
 
-#: The program of a child; its arguments are the module path, the descriptor of its connection, and those of `_main`.
+#: The program of a child. Arguments: the module path, the descriptor of its connection, and those of `serve_parent`.
 _PROGRAM = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
-from hindsched.bench.campaign.processes import _main
-_main(int(sys.argv[2]), *json.loads(sys.argv[3]))
+from hindsched.bench.campaign.child_process import serve_parent
+serve_parent(int(sys.argv[2]), *json.loads(sys.argv[3]))
 """
-#: Seconds after which a process shares the rest of its items with idle ones: long against loading an instance.
-_SHARED_S = 1.0
 #: Number of processes that may end before they are ready: something else may have killed them.
 _MAX_FAILED_STARTS = 2
-#: Share of the free memory that a child may use: Python then raises MemoryError before the machine runs out of it.
-_MEMORY_SHARE = 0.9
-
-
-class Lost(NamedTuple):
-    """What happened to a call that returned nothing.
-
-    Parameters
-    ----------
-    why
-        The end of a sentence that begins with the call.
-    may_recover
-        Whether the cause may lie outside the call, so that another attempt makes sense.
-    limit_s
-        The limit that the call did not keep; None: another cause.
-    """
-
-    why: str
-    may_recover: bool = False
-    limit_s: float | None = None
 
 
 class Child(Generic[T]):
@@ -122,7 +98,7 @@ class Child(Generic[T]):
         self._send(cloudpickle.dumps((registered(), function, list(items), max_s)))
 
     def ask_for_rest(self) -> None:
-        """Let the process end its call after the present item, once the call takes `_SHARED_S`."""
+        """Let the process end its call after the present item, once the call takes `child_process.SHARED_S`."""
         if len(self.items) > 1 and not self._is_asked:
             self._is_asked = True
             self._send(b"")
@@ -212,7 +188,7 @@ def call_in_children(
         A picklable function.
     waiting
         The items. Those of a group are computed in order in one process, but if another one is idle and nothing waits,
-        a process shares its items after `_SHARED_S`.
+        a process shares its items after `child_process.SHARED_S`.
     num_children
         Number of processes.
     limit_s
@@ -336,148 +312,3 @@ def _standard_error() -> int:
     except OSError:
         return subprocess.DEVNULL
     return 2
-
-
-# -- in the child --------------------------------------------------------------------------------------------------
-
-
-class _Parent:
-    """The connection of a child to its parent."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._connection = Connection(descriptor)
-        self._lock = threading.Lock()
-        self._is_limited = False
-        self._compiling = 0
-
-    def send(self, *message: object) -> None:
-        """Send a message from any thread."""
-        with self._lock:
-            self._connection.send_bytes(pickle.dumps(message))
-
-    def is_asked(self) -> bool:
-        """Return whether a message waits: the parent wants the rest of the call."""
-        return self._connection.poll()
-
-    def receive(self) -> bytes:
-        """Return the next message."""
-        return self._connection.recv_bytes()
-
-    def limit(self, is_limited: bool) -> None:
-        """Start or stop the clock of the call."""
-        self._is_limited = is_limited
-        self._compiling = 0
-        self.send("clock", is_limited)
-
-    def compile(self, change: int) -> None:
-        """Stop the clock while machine code is compiled."""
-        self._compiling += change
-        if self._is_limited:
-            self.send("clock", self._compiling == 0)
-
-
-_parent: _Parent | None = None
-
-
-def is_child() -> bool:
-    """Return whether this process is a child that runs jobs."""
-    return _parent is not None
-
-
-@contextmanager
-def limited() -> Iterator[None]:
-    """Count the time of a block towards the limit of the call, without the compilation of machine code."""
-    if _parent is None:
-        yield
-        return
-    _parent.limit(True)
-    try:
-        yield
-    finally:
-        _parent.limit(False)
-
-
-def _main(descriptor: int, owner: int, scratch: str, announces: bool) -> None:
-    global _parent  # noqa: PLW0603  # a process has one parent
-    _parent = parent = _Parent(descriptor)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
-    threading.Thread(target=_end_with, args=(owner, scratch), daemon=True).start()
-    _limit_memory()
-    if announces:
-        announce_compilation()
-    _stop_clock_in_compilation(parent)
-    parent.send("ready")
-    with suppress(EOFError, OSError):
-        while True:
-            content = parent.receive()
-            if not content:  # asked for the rest of a call that is over
-                continue
-            try:
-                families, function, items, max_s = pickle.loads(content)
-            except Exception as error:
-                refused = InputError(f"a job cannot be loaded by its process: {type(error).__name__}: {error}")
-                parent.send("raise", refused, traceback.format_exc())
-                continue
-            for name, module in families.items():
-                register(name, module)
-            started = time.monotonic()
-            for item in items:
-                parent.send(*_answer(function, item))
-                spent_s = time.monotonic() - started
-                if spent_s >= max_s or (spent_s >= _SHARED_S and parent.is_asked()):
-                    break
-            parent.send("done", spent_s)
-    _end(scratch)
-
-
-def _answer(function: Callable[[T], Any], item: T) -> tuple[Any, ...]:
-    try:
-        return "result", function(item)
-    except MemoryError:
-        return "result", Lost("raised MemoryError", may_recover=True)
-    except Exception as error:
-        text = traceback.format_exc()
-        with suppress(Exception):
-            pickle.loads(pickle.dumps(error))
-            return "raise", error, text
-        return "raise", RuntimeError(str(error)), text
-    except BaseException as error:
-        return "result", Lost(f"raised {type(error).__name__}")
-
-
-def _end_with(owner: int, scratch: str) -> None:
-    """End this process within a second of its parent."""
-    while os.getppid() == owner:
-        time.sleep(1.0)
-    _end(scratch)
-
-
-def _end(scratch: str) -> None:
-    shutil.rmtree(scratch, ignore_errors=True)
-    os.killpg(0, signal.SIGKILL)
-
-
-def _limit_memory() -> None:
-    """Let this process run out of memory before others do, where the system can."""
-    with suppress(OSError, ValueError, ImportError, StopIteration):
-        import resource
-
-        Path("/proc/self/oom_score_adj").write_text("1000")
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        free = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")) << 10
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        most = int(free * _MEMORY_SHARE)
-        resource.setrlimit(resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
-
-
-def _stop_clock_in_compilation(parent: _Parent) -> None:
-    from numba.core import event
-
-    class Listener(event.Listener):  # type: ignore[misc]
-        def on_start(self, _: object) -> None:
-            parent.compile(1)
-
-        def on_end(self, _: object) -> None:
-            parent.compile(-1)
-
-    event.register("numba:compile", Listener())

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from hindsched.bench.campaign.child_process import limited
 from hindsched.bench.campaign.engine import FailedJobsError, Job, Runs, code_digest, run_jobs
 from hindsched.bench.campaign.journal import Journal
-from hindsched.bench.campaign.processes import limited
 from hindsched.instances import InputError
 
 
