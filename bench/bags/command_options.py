@@ -11,7 +11,7 @@ from hindsched.bench.commands.traces import trace_options
 from hindsched.bench.shared_types import Given
 from hindsched.instances.bags import Store
 from hindsched.instances.bags.generate import MIXES, SETS
-from hindsched.online.bags.options import HANDOVERS, MAX_COPIES
+from hindsched.online.bags.options import ABSENCES, HANDOVERS, MAX_COPIES
 from hindsched.online.bags.predictors import PREDICTORS
 
 __all__ = ["OPTIONS"]
@@ -61,6 +61,11 @@ _RUN = [
         ["--handover"],
         type=click.Choice([str(handover) for handover in HANDOVERS]),
         help="When a machine that a completion frees requests work.  [default: immediate]",
+    ),
+    click.Option(
+        ["--absence"],
+        type=click.Choice([str(absence) for absence in ABSENCES]),
+        help="Whether the master notices that a machine with a copy is off.  [default: store: if the store is shared]",
     ),
     click.Option(
         ["--day-tolerance"],

@@ -23,7 +23,7 @@ from hindsched.instances.text_files import convert, excerpt
 from hindsched.offline.bags import solve
 from hindsched.offline.results import Result
 from hindsched.online.bags import make_policy, run_policy
-from hindsched.online.bags.options import HANDOVERS, RunOptions
+from hindsched.online.bags.options import ABSENCES, HANDOVERS, RunOptions
 from hindsched.online.bags.policies import FcfsPrdctDmd
 from hindsched.online.bags.predictors import PREDICTORS
 
@@ -67,6 +67,7 @@ class _Bags(Family[Instance, Schedule]):
     reference = "FCFS"
     run_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "handover": HANDOVERS,
+        "absence": ABSENCES,
         "max_copies": (),
         "day_tolerance": (),
         "predictor": (),
@@ -126,7 +127,7 @@ class _Bags(Family[Instance, Schedule]):
     def _run(self, instance: Instance, policy: Policy, options: Options, *, engine: str = "auto") -> RunRecord:
         given: Given = {name: value for name, value in self.run_values(options).items() if value}
         made = make_policy(policy, **given)
-        run = run_policy(instance, made, handover=given["handover"], engine=engine)
+        run = run_policy(instance, made, handover=given["handover"], absence=given["absence"], engine=engine)
         iet = ideal_time(instance)
         facts: Row = {"completed": run.completed, "iet": iet}
         if run.turnaround is not None:

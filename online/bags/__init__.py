@@ -1,6 +1,6 @@
 """On-line schedulers of bags of tasks: the simulator, built-in policies, and the protocol for your own."""
 
-from hindsched.online.bags.options import HANDOVERS, MAX_COPIES, Handover, RunOptions
+from hindsched.online.bags.options import ABSENCES, HANDOVERS, MAX_COPIES, Absence, Handover, RunOptions
 from hindsched.online.bags.policies import PAPER_POLICIES, POLICIES, make_policy
 from hindsched.online.bags.predictors import PREDICTORS, Hour, Predictor, make_predictor
 from hindsched.online.bags.runs import run_policy
@@ -9,12 +9,14 @@ from hindsched.online.bags.visible import Copy, Policy, Problem, Visible
 from hindsched.online.options import ENGINES, Engine
 
 __all__ = [
+    "ABSENCES",
     "ENGINES",
     "HANDOVERS",
     "MAX_COPIES",
     "PAPER_POLICIES",
     "POLICIES",
     "PREDICTORS",
+    "Absence",
     "Copy",
     "Engine",
     "Handover",

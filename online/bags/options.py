@@ -17,7 +17,7 @@ from hindsched.online.bags.deadlines import day_tolerance_of
 from hindsched.online.bags.predictors import Predictor, make_predictor
 from hindsched.online.options import Engine, change_options, member
 
-__all__ = ["HANDOVERS", "MAX_COPIES", "Handover", "RunOptions"]
+__all__ = ["ABSENCES", "HANDOVERS", "MAX_COPIES", "Absence", "Handover", "RunOptions"]
 
 #: Number of live copies of a task up to which replication adds one, the first copy included.
 MAX_COPIES = 3
@@ -32,8 +32,20 @@ class Handover(StrEnum):
     BOUNDARY = "boundary"
 
 
-#: The names of `Handover`; the first is the default.
+class Absence(StrEnum):
+    """Whether the master notices that a machine with a copy is DOWN, and removes the copy."""
+
+    #: at once with shared stores, never with private ones
+    BY_STORE = "store"
+    #: at once; a private disk keeps its states, so another machine starts the task from its own
+    NOTICED = "noticed"
+    #: never: the copy runs on, from the store's state, when its machine is UP again
+    UNNOTICED = "unnoticed"
+
+
+#: The names of `Handover` and of `Absence`; the first is the default.
 HANDOVERS = tuple(Handover)
+ABSENCES = tuple(Absence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +56,8 @@ class RunOptions:
     ----------
     handover
         When freed machines get their next task.
+    absence
+        Whether the master notices that a machine with a copy is DOWN.
     max_copies
         For schedulers that replicate: only tasks with fewer live copies are replicated.
     day_tolerance
@@ -73,6 +87,7 @@ class RunOptions:
     """
 
     handover: Handover = Handover.IMMEDIATE
+    absence: Absence = Absence.BY_STORE
     max_copies: int = MAX_COPIES
     day_tolerance: Fraction | None = None
     predictor: Predictor | None = None
@@ -83,6 +98,7 @@ class RunOptions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "handover", member(Handover, self.handover, place="handover"))
+        object.__setattr__(self, "absence", member(Absence, self.absence, place="absence"))
         object.__setattr__(self, "engine", member(Engine, self.engine, place="engine"))
         object.__setattr__(self, "day_tolerance", day_tolerance_of(self.day_tolerance))
         object.__setattr__(self, "max_copies", _most(self.max_copies))

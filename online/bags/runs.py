@@ -54,11 +54,13 @@ def run_policy(
         from hindsched.online.bags.kernels.compiled_run import can_run, run_kernel  # noqa: PLC0415  # numba, only where it is wanted
 
         if can_run(instance, made):
-            return run_kernel(instance, made, handover=chosen.handover, schedule=chosen.schedule)
+            return run_kernel(
+                instance, made, handover=chosen.handover, absence=chosen.absence, schedule=chosen.schedule
+            )
     if chosen.engine is Engine.KERNEL:
         raise InputError(
             f"the kernel runs the built-in schedulers on numbers of 64 bits, not {made.name!r} on this instance",
             place="engine",
         )
-    run = simulate(instance, made, handover=chosen.handover)
+    run = simulate(instance, made, handover=chosen.handover, absence=chosen.absence)
     return run if chosen.schedule else replace(run, schedule=None)

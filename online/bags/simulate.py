@@ -17,13 +17,13 @@ from hindsched.instances.errors import InputError
 from hindsched.instances.notebook import NotebookTable
 from hindsched.instances.states import DOWN, UP
 from hindsched.online.bags.checkpoints import advanced, in_segments, segments_saved, ticks_left, ticks_of_first
-from hindsched.online.bags.options import Handover
+from hindsched.online.bags.options import Absence, Handover
 from hindsched.online.bags.predictors import Clairvoyant, Hour, Predictor, Seen
 from hindsched.online.bags.visible import Copy, Ledger, Migrating, Policy, Problem, Timed, Visible
 from hindsched.online.options import member
 from hindsched.online.user_code import call_user_code
 
-__all__ = ["PolicyRun", "expect_shared", "predictor_of", "simulate"]
+__all__ = ["PolicyRun", "expect_shared", "is_noticed", "predictor_of", "simulate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,9 @@ class PolicyRun(NotebookTable):
     schedule: Schedule | None
 
 
-def simulate(instance: Instance, policy: Policy, *, handover: str = Handover.IMMEDIATE) -> PolicyRun:
+def simulate(
+    instance: Instance, policy: Policy, *, handover: str = Handover.IMMEDIATE, absence: str = Absence.BY_STORE
+) -> PolicyRun:
     """Run a policy on an instance; the policy sees the past only.
 
     Parameters
@@ -57,8 +59,8 @@ def simulate(instance: Instance, policy: Policy, *, handover: str = Handover.IMM
         Its states are revealed slot by slot.
     policy
         The policy that chooses (see `Policy`).
-    handover
-        One of `Handover`, or its name.
+    handover, absence
+        One of `Handover` and one of `Absence`, or their names.
 
     Raises
     ------
@@ -79,12 +81,13 @@ def simulate(instance: Instance, policy: Policy, *, handover: str = Handover.IMM
     (6, [(0, 0, 0, 6), (1, 1, 0, 4)])
     """
     when = member(Handover, handover, place="handover")
+    noticed = is_noticed(instance, member(Absence, absence, place="absence"))
     if not isinstance(policy, Policy):
         raise InputError(
             f"{policy!r}, expected an object with a name and a method choose(machine, instant, visible)", place="policy"
         )
     expect_shared(instance, policy)
-    execution = _Execution(instance, policy, when)
+    execution = _Execution(instance, policy, when, noticed)
     for slot in range(instance.slots):
         execution.begin(slot)
         execution.fail()
@@ -101,6 +104,11 @@ def expect_shared(instance: Instance, policy: Policy) -> None:
     """Raise an `InputError` for a policy that moves copies on an instance with private stores."""
     if isinstance(policy, Migrating) and policy.is_migrating and not instance.is_shared:
         raise InputError(f"private, expected shared for {policy.name}: it moves copies", place="store")
+
+
+def is_noticed(instance: Instance, absence: Absence) -> bool:
+    """Return whether the master removes the copy of a machine that is DOWN (rule B1)."""
+    return instance.is_shared if absence is Absence.BY_STORE else absence is Absence.NOTICED
 
 
 def predictor_of(instance: Instance, policy: Policy) -> Predictor | None:
@@ -142,10 +150,11 @@ class _Work:
 class _Execution:
     """The state of machines, copies and checkpoints at an instant."""
 
-    def __init__(self, instance: Instance, policy: Policy, handover: Handover) -> None:
+    def __init__(self, instance: Instance, policy: Policy, handover: Handover, is_noticed: bool) -> None:
         self.instance = instance
         self.policy = policy
         self.is_immediate = handover is Handover.IMMEDIATE
+        self.is_noticed = is_noticed
         self.is_migrating = isinstance(policy, Migrating) and policy.is_migrating
         self.predictor = predictor_of(instance, policy)
         self.ledger = Ledger(Problem.of(instance))
@@ -169,11 +178,11 @@ class _Execution:
             self.is_up[q] = state == UP
 
     def fail(self) -> None:
-        """B1: remove copies on machines that are DOWN, or reset them to the state on the machine's disk."""
+        """B1: remove copies on machines that are DOWN, or reset them to the state in their machine's store."""
         for q in sorted(self.works):
             if self.now[q] != DOWN:
                 continue
-            if self.instance.is_shared:
+            if self.is_noticed:
                 self.remove(q)
                 continue
             work = self.works[q]

@@ -175,7 +175,7 @@ class Visible:
         return self._ledger.is_done[task]
 
     def copies(self, task: int) -> Sequence[Copy]:
-        """Return the copies of a task, oldest first; with private stores including those on DOWN machines."""
+        """Return the copies of a task, oldest first, including those on DOWN machines whose absence is unnoticed."""
         return tuple(self._ledger.copies[task])
 
     def is_endangered(self, task: int) -> bool:

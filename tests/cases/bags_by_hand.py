@@ -53,9 +53,10 @@ def play(
     max_copies: int = 3,
     is_immediate: bool = True,
     by_day: Fraction | None = None,
+    is_noticed: bool | None = None,
 ) -> Made:
     """Run one of the paper's four schedulers on the document of an instance."""
-    one = _Play(document, policy, warns, max_copies, is_immediate, by_day)
+    one = _Play(document, policy, warns, max_copies, is_immediate, by_day, is_noticed)
     return one.run()
 
 
@@ -68,6 +69,7 @@ class _Play:
         max_copies: int,
         is_immediate: bool,
         by_day: Fraction | None,
+        is_noticed: bool | None,
     ) -> None:
         self.file, self.policy, self.warns = document, policy, warns
         self.max_copies, self.is_immediate, self.by_day = max_copies, is_immediate, by_day
@@ -75,6 +77,7 @@ class _Play:
         self.g = [machine["segment"] for machine in document["machines"]]
         self.letters = [machine["states"] for machine in document["machines"]]
         self.is_shared = document["store"] == "shared"
+        self.is_noticed = self.is_shared if is_noticed is None else is_noticed
         self.store: dict[tuple[int, int], State] = {}
         self.on: list[Copy | None] = [None] * len(self.g)
         self.freed, self.up_since = [0] * len(self.g), [0] * len(self.g)
@@ -179,7 +182,7 @@ class _Play:
         for q in every:  # B1
             copy = self.on[q]
             if copy is not None and self.letters[q][slot] == "d":
-                if self.is_shared:
+                if self.is_noticed:
                     self.remove(q, b)
                 else:
                     self.close(q, b)

@@ -28,6 +28,7 @@ class RunSettings(NamedTuple):
     states: Bytes
     warns: Bytes  # the predictor's answers, of the shape of the states
     is_private: bool
+    is_noticed: bool  # whether copies on DOWN machines are removed
     is_timed: bool
     is_replicating: bool
     is_predicting: bool

@@ -13,10 +13,10 @@ from hindsched.online.bags.checkpoints import PARTS, in_segments
 from hindsched.online.bags.kernels.arguments import DONE, NEVER, NONE, Log, RunSettings, RunState
 from hindsched.online.bags.kernels.simulation_kernels import run
 from hindsched.online.bags.level import Level, Pace
-from hindsched.online.bags.options import Handover
+from hindsched.online.bags.options import Absence, Handover
 from hindsched.online.bags.policies import Fcfs, FcfsAt, FcfsPrdctDmd, FcfsTr
 from hindsched.online.bags.predictors import BUILT_IN
-from hindsched.online.bags.simulate import PolicyRun, expect_shared, predictor_of
+from hindsched.online.bags.simulate import PolicyRun, expect_shared, is_noticed, predictor_of
 from hindsched.online.bags.visible import Policy, Problem
 
 __all__ = ["can_run", "run_kernel"]
@@ -45,12 +45,19 @@ def can_run(instance: Instance, policy: object) -> bool:
     )
 
 
-def run_kernel(instance: Instance, policy: Policy, *, handover: Handover, schedule: bool = True) -> PolicyRun:
+def run_kernel(
+    instance: Instance,
+    policy: Policy,
+    *,
+    handover: Handover,
+    absence: Absence = Absence.BY_STORE,
+    schedule: bool = True,
+) -> PolicyRun:
     """Run a built-in policy that `can_run` allows; the result is that of `hindsched.online.bags.simulate.simulate`.
 
     Parameters
     ----------
-    instance, policy, handover
+    instance, policy, handover, absence
         As for `simulate`.
     schedule
         Whether to record the schedule.
@@ -60,7 +67,7 @@ def run_kernel(instance: Instance, policy: Policy, *, handover: Handover, schedu
     runs, saves = (4 * instance.tasks + 16 * instance.num_machines, instance.num_machines) if schedule else (0, 0)
     slots = instance.slots if predictor is None else min(_SLOTS, instance.slots)
     while True:
-        settings = _settings(instance, policy, handover, predictor, slots)
+        settings = _settings(instance, policy, handover, absence, predictor, slots)
         run_state, log = _run_state(instance), _log(runs, saves)
         turnaround = run(settings, run_state, log, slots)
         if turnaround == NONE and slots < instance.slots:
@@ -74,7 +81,9 @@ def run_kernel(instance: Instance, policy: Policy, *, handover: Handover, schedu
     return PolicyRun(policy.name, end, int(run_state.counts[DONE]), made)
 
 
-def _settings(instance: Instance, policy: Policy, handover: Handover, predictor: Any, slots: int) -> RunSettings:
+def _settings(
+    instance: Instance, policy: Policy, handover: Handover, absence: Absence, predictor: Any, slots: int
+) -> RunSettings:
     warns = np.zeros((1, 1), dtype=np.uint8)
     if predictor is not None:
         answers = predictor.answers(Problem.of(instance), instance.states[:, : slots + 1])
@@ -89,6 +98,7 @@ def _settings(instance: Instance, policy: Policy, handover: Handover, predictor:
         states=instance.states,
         warns=warns,
         is_private=not instance.is_shared,
+        is_noticed=is_noticed(instance, absence),
         is_timed=isinstance(policy, FcfsAt),
         is_replicating=isinstance(policy, FcfsTr),
         is_predicting=predictor is not None,

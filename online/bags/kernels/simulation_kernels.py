@@ -31,11 +31,11 @@ def _begin(settings: RunSettings, run_state: RunState, log: Log, slot: int) -> N
             run_state.up_since[q] = instant
         run_state.is_up[q] = is_up
         if run_state.task[q] != NONE and settings.states[q, slot] == DOWN:
-            if settings.is_private:
+            if settings.is_noticed:
+                remove(run_state, log, q, instant)
+            else:
                 close_run(run_state, log, q, instant)
                 restart(settings, run_state, q, run_state.saved[place(settings, run_state.task[q], q)])
-            else:
-                remove(run_state, log, q, instant)
         if run_state.task[q] != NONE and run_state.deadline[q] <= instant:
             remove(run_state, log, q, instant)
 

@@ -33,7 +33,8 @@ def test_small_instances(policy: str) -> None:
     for i, instance in enumerate(randoms(150, seed=11, **fixed)):
         document = json.loads(write_instance(instance))
         copies, handover = 1 + i % 4, HANDOVERS[i % 2]
-        options: dict[str, Any] = {"max_copies": copies, "handover": handover}
+        absence, is_noticed = [("store", None), ("noticed", True), ("unnoticed", False)][i % 5 % 3]
+        options: dict[str, Any] = {"max_copies": copies, "handover": handover, "absence": absence}
         by_day = None
         if i % 3 == 0:
             options["day_tolerance"], by_day = "0.07", Fraction(7, 100)
@@ -41,7 +42,13 @@ def test_small_instances(policy: str) -> None:
         if "PRDCT" in policy:
             options["predictor"] = name
         expected = play(
-            document, policy, warns=warns, max_copies=copies, is_immediate=handover == HANDOVERS[0], by_day=by_day
+            document,
+            policy,
+            warns=warns,
+            max_copies=copies,
+            is_immediate=handover == HANDOVERS[0],
+            by_day=by_day,
+            is_noticed=is_noticed,
         )
         for engine in ("plain", "kernel"):
             assert made(instance, policy, engine=engine, **options) == expected

@@ -8,7 +8,7 @@ from hindsched.instances.bags import Instance, check
 from hindsched.instances.bags.generate import classroom, paper
 from hindsched.instances.errors import InputError
 from hindsched.instances.states import RECLAIMED
-from hindsched.online.bags import HANDOVERS, PAPER_POLICIES, POLICIES, make_policy, run_policy
+from hindsched.online.bags import ABSENCES, HANDOVERS, PAPER_POLICIES, POLICIES, make_policy, run_policy
 from tests.cases.bags import letters, randoms
 
 PREDICTORS = ("never", "always", "oracle", "noisy:700,200,3")
@@ -31,7 +31,11 @@ def test_twins_on_small_instances(policy: str) -> None:
     finished = 0
     fixed = {"FCFS-PRDCT-DMD": {"on_demand": True}, "LEVEL": {"store": "shared"}, "PACE": {"store": "shared"}}
     for i, instance in enumerate(randoms(250, seed=3, **fixed.get(policy, {}))):
-        options: dict[str, Any] = {"handover": HANDOVERS[i % 2], "max_copies": 1 + i % 4}
+        options: dict[str, Any] = {
+            "handover": HANDOVERS[i % 2],
+            "absence": ABSENCES[i % 5 % 3],
+            "max_copies": 1 + i % 4,
+        }
         if "PRDCT" in policy:
             options["predictor"] = PREDICTORS[i % len(PREDICTORS)]
         if i % 3 == 0:
@@ -78,6 +82,28 @@ def test_timeouts_change_nothing_where_stores_are_shared_and_nothing_is_reclaime
             first, timed = (run_policy(instance, policy, handover=handover) for policy in ("FCFS", "FCFS-AT"))
             assert first.schedule == timed.schedule
     assert seen > 50
+
+
+def test_a_private_master_that_notices_absences_starts_the_task_again_elsewhere() -> None:
+    # machine 0 saves a segment, leaves and returns for one slot; machine 1 comes when it has left
+    instance = letters("uuddddddu", "dduuuuuuu", ticks=[2, 2], segments=3, store="private")
+    noticed, unnoticed = (run_policy(instance, "FCFS", absence=absence) for absence in ("noticed", "unnoticed"))
+    assert noticed.turnaround == 8
+    assert noticed.schedule is not None
+    assert [(run.machine, run.start, run.origin) for run in noticed.schedule.runs] == [(0, 0, 0), (1, 2, 0)]
+    assert unnoticed.turnaround is None
+    # with a shared store the second machine starts from the segment saved, or the copy waits for its own machine
+    shared = instance.replace(store="shared")
+    assert run_policy(shared, "FCFS").turnaround == 6
+    assert run_policy(shared, "FCFS", absence="unnoticed").turnaround is None
+
+
+def test_timeouts_differ_with_a_shared_store_if_absences_are_unnoticed() -> None:
+    pairs = [
+        [run_policy(instance, policy, absence="unnoticed").turnaround for policy in ("FCFS", "FCFS-AT")]
+        for instance in randoms(100, seed=4, store="shared")
+    ]
+    assert any(first != timed for first, timed in pairs)
 
 
 def test_a_copy_per_task_is_no_replication() -> None:
