@@ -59,7 +59,8 @@ class _Bags(Family[Instance, Schedule]):
     name = "bags"
     legend = (
         "FCFS: first come, first served; -AT: with timeouts; -TR: with copies; -PRDCT-DMD: with predictions, copies "
-        "and saves on demand. LEVEL, PACE: this toolkit's. More in docs/policies.md."
+        "and saves on demand. LEVEL, PACE: this toolkit's. WQR, EXCL-S1: baselines; -FT: with resubmission and "
+        "checkpoints, -DUP: with copies. More in docs/policies.md."
     )
     value = heading = "turnaround"
     unit = "ticks"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -20,6 +21,7 @@ from hindsched.bench.run_records import Options
 from hindsched.instances.bags import Store
 from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.text_files import write_text
+from hindsched.online.bags import PAPER_POLICIES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +32,8 @@ __all__ = ["Setup", "experiment", "reproduce", "zones"]
 MACHINES, TASKS, REFERENCES, CHECKPOINTS = ("M01", "M04"), (25, 75), (1800, 7200), (0, 1, 9)
 #: Sizes of the bags that run on the nine zones.
 ZONE_TASKS = (9, 25)
+#: Schedulers beside the paper's, which need a shared store.
+_SHARED_POLICIES = ("LEVEL", "PACE")
 _SUMMARY = ("machines", "store", "when", "policy")
 
 
@@ -97,9 +101,9 @@ def reproduce(folder: Path, setup: Setup, *, num_processes: int, dask: str | Non
     plain = Options(time_limit_s=setup.time_limit_s)
     oracle = plain.with_run({"predictor": "oracle"})
     sources = experiment(setup.number, seed=setup.seed)
-    campaigns = [Campaign(sources, ("all",), [plain]), Campaign(sources, ("FCFS-PRDCT-DMD",), [oracle])]
+    campaigns = [*_campaigns(sources, plain), Campaign(sources, ("FCFS-PRDCT-DMD",), [oracle])]
     if setup.real:
-        campaigns.append(Campaign(zones(setup.number), ("all",), [plain.with_run({"predictor": PREDICTOR})]))
+        campaigns += _campaigns(zones(setup.number), plain.with_run({"predictor": PREDICTOR}))
     rows = [row for each in campaigns for row in run_campaign(each, folder, num_processes=num_processes, dask=dask)]
     runs = results_of_rows(rows, folder).runs
     for wrong in (*contradictions(runs), *_effective_timeouts(runs)):
@@ -111,6 +115,12 @@ def reproduce(folder: Path, setup: Setup, *, num_processes: int, dask: str | Non
     for machines, store, when in means[["machines", "store", "when"]].drop_duplicates().itertuples(index=False):
         canvas.save(draw_bars(means, machines, store, when), folder / f"bars-{machines}-{store}-{when}.svg")
     _show(means, as_json)
+
+
+def _campaigns(sources: Sequence[Paper | SpotZones], options: Options) -> list[Campaign]:
+    """Return the paper's policies on all sources, and those that need a shared store where they can run."""
+    shared = [source for source in sources if source.store == Store.SHARED]
+    return [Campaign(sources, PAPER_POLICIES, [options]), Campaign(shared, _SHARED_POLICIES, [options])]
 
 
 def _effective_timeouts(runs: pd.DataFrame) -> list[str]:

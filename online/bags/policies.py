@@ -1,4 +1,4 @@
-"""Policies by name: the four schedulers of the paper, and policies of users (docs/bags/model.md section 3)."""
+"""Policies by name: the schedulers of the paper, others, and policies of users (docs/bags/model.md section 3)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from hindsched.online.bags.level import Level, Pace
 from hindsched.online.bags.options import MAX_COPIES, RunOptions
 from hindsched.online.bags.predictors import Predictor, make_predictor
 from hindsched.online.bags.visible import Copy, Policy, Problem, Visible
+from hindsched.online.bags.work_queues import ExclS1, ExclS1Dup, Wqr, WqrFt
 from hindsched.online.loading import load_policy
 
-__all__ = ["PAPER_POLICIES", "POLICIES", "Fcfs", "FcfsAt", "FcfsPrdctDmd", "FcfsTr", "make_policy"]
+__all__ = ["BASELINES", "PAPER_POLICIES", "POLICIES", "Fcfs", "FcfsAt", "FcfsPrdctDmd", "FcfsTr", "make_policy"]
 
 #: The schedulers of the paper.
 PAPER_POLICIES = ("FCFS", "FCFS-AT", "FCFS-TR", "FCFS-PRDCT-DMD")
-#: The built-in schedulers: those of the paper, then two that use shared checkpoints.
-POLICIES = (*PAPER_POLICIES, "LEVEL", "PACE")
+#: Baselines of the related work.
+BASELINES = ("WQR", "WQR-FT", "EXCL-S1", "EXCL-S1-DUP")
+#: The built-in schedulers: those of the paper, two that use shared checkpoints, and baselines.
+POLICIES = (*PAPER_POLICIES, "LEVEL", "PACE", *BASELINES)
 
 
 class Fcfs:
@@ -154,7 +157,10 @@ def _built_in(name: str, options: RunOptions) -> Policy:
         return FcfsAt(options.day_tolerance)
     if name == FcfsTr.name:
         return FcfsTr(options.day_tolerance, options.max_copies)
-    if name in (Level.name, Pace.name):
-        return (Level if name == Level.name else Pace)(options.max_copies)
+    if name == ExclS1.name:
+        return ExclS1()
+    for replicating in (Level, Pace, Wqr, WqrFt, ExclS1Dup):
+        if name == replicating.name:
+            return replicating(options.max_copies)
     predictor = options.predictor or make_predictor("hour", training=options.training)
     return FcfsPrdctDmd(predictor, options.day_tolerance, options.max_copies)

@@ -22,17 +22,31 @@ from hindsched.instances.states import DOWN, UP, States
 from hindsched.online.bags.visible import Problem
 from hindsched.online.loading import load_entry_point, load_file
 
-__all__ = ["PREDICTORS", "Clairvoyant", "Hour", "Never", "Noisy", "Oracle", "Predictor", "Seen", "make_predictor"]
+__all__ = [
+    "PREDICTORS",
+    "Clairvoyant",
+    "Hour",
+    "Never",
+    "Noisy",
+    "Oracle",
+    "Past",
+    "Predictor",
+    "Seen",
+    "make_predictor",
+]
 
 Bits: TypeAlias = npt.NDArray[np.bool_]
 
 #: The built-in predictors; the first is the default.
-PREDICTORS = ("hour", "hour:FILE", "never", "always", "oracle", "noisy:H,F,S")
+PREDICTORS = ("hour", "hour:FILE", "past", "past:FILE", "never", "always", "oracle", "noisy:H,F,S")
 
 _MASK = 2**64 - 1
 #: The packaged trace of nine spot zones, and the seconds between its samples.
 SPOT, SPOT_SLOT_S = "spot_aws_v100", 195
 
+#: `Past` warns at more than this many times the overall hazard, as `Hour` does.
+_WARNING_RATIO = 2
+_DAY_HOURS = 24
 #: Seed of the default training states.
 _TRAINING_SEED = 2**31 - 1
 _NOISY = re.compile(r"noisy:([0-9]{1,4}),([0-9]{1,4}),([0-9]{1,20})")
@@ -203,10 +217,10 @@ class Hour:
         warns = [int(f) * int(ups.sum()) > 2 * int(failures.sum()) * int(u) for f, u in zip(failures, ups, strict=True)]
         return cls(name, tuple(warns), trace)
 
-    def expect_others(self, instance: Instance) -> None:
+    def expect_fit(self, instance: Instance) -> None:
         """Raise an `InputError` if it was trained on the states of the instance, at the same clock."""
-        if self.training is not None and _holds(self.training, instance):
-            raise InputError("trained on the instance's own states, expected others", place=f"predictor {self.name}")
+        if self.training is not None:
+            _expect_others(self.name, self.training, instance)
 
     def predict(self, machine: int, slot: int, seen: Seen) -> bool:
         """Return the answer for the hour in which the next slot begins."""
@@ -220,8 +234,95 @@ class Hour:
         return np.repeat(row[None, :], p, axis=0)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Past:
+    """A predictor trained on the past of the machines alone, strictly on-line.
+
+    In slot t it has counted the transitions from an UP slot into a slot up to t: in ``history``, the states before the
+    run, and in the run itself. It compares failures with those expected at the overall hazard: of the machine, of all
+    machines whose availability period has this age, and of all machines in this hour of the day. It warns if the
+    product of the three ratios (failures + 1) / (expected failures + 1) is greater than two.
+
+    Parameters
+    ----------
+    name
+        Its text form.
+    history
+        The same machines up to the beginning of the run; None: it learns from the run alone.
+
+    Notes
+    -----
+    Ages are classed by powers of two of slots. Without a clock all slots are in one hour. All answers take
+    O(p (H + N)) for H slots of history.
+
+    Examples
+    --------
+    A machine fails after every fourth slot. From the third period on, slots of age 4 are known to be risky:
+
+    >>> from hindsched.instances.bags import Instance
+    >>> trace = Instance.from_letters(["uuuud" * 5], ticks=[1], slot=1, tasks=1, segments=1)
+    >>> np.flatnonzero(Past().answers(Problem.of(trace), trace.states)[0]).tolist()
+    [13, 18, 23]
+    """
+
+    name: str = "past"
+    history: Instance | None = field(default=None, repr=False)
+
+    def expect_fit(self, instance: Instance) -> None:
+        """Raise an `InputError` unless the history is of the same machines and slots, and ends where the run begins."""
+        history, place = self.history, f"predictor {self.name}"
+        if history is None:
+            return
+        if history.num_machines != instance.num_machines:
+            raise InputError(f"{history.num_machines} machines, expected {instance.num_machines}", place=place)
+        length = history.slot * history.tick_ms
+        if length != instance.slot * instance.tick_ms:
+            raise InputError(f"slots of {length} ms, expected those of the instance", place=place)
+        end = None if history.clock_s is None else (history.clock_s * 1000 + history.slots * length) % WEEK_MS
+        if end != (None if instance.clock_s is None else instance.clock_s * 1000):
+            raise InputError("a history that does not end where the run begins", place=place)
+        _expect_others(self.name, history, instance)
+
+    def predict(self, machine: int, slot: int, seen: Seen) -> bool:
+        """Return the answer from the history and the states seen."""
+        return bool(self.answers(seen.problem, seen.states)[machine, slot])
+
+    def answers(self, problem: Problem, states: States) -> Bits:
+        """Return the answers for all machines and slots at once; each uses the states up to its slot only."""
+        before = 0
+        if self.history is not None:
+            before, states = self.history.slots, np.hstack([self.history.states, states])
+        hours = _hours_of_day(problem, before, states.shape[1])  # of the slot after each slot
+        ages = _age_classes(states)
+        was_up = np.zeros(states.shape, dtype=np.int64)
+        was_up[:, 1:] = states[:, :-1] == UP  # the transition into a slot is known in that slot
+        failed = was_up * (states == DOWN)
+        every, failures = was_up.sum(axis=0).cumsum(), failed.sum(axis=0).cumsum()
+
+        def ratio(counted: Any, lost: Any) -> Any:
+            """Return (failures + 1) / (expected failures + 1) of groups that contain each machine and slot."""
+            return (lost + 1) * every / np.maximum(counted * failures + every, 1)
+
+        product = ratio(was_up.cumsum(axis=1), failed.cumsum(axis=1))
+        slots = np.arange(states.shape[1])
+        earlier_ages = np.roll(ages, 1, axis=1)  # the class from which the transition into a slot came
+        by_age = np.ones(states.shape)
+        for group in np.unique(ages):
+            of = earlier_ages == group
+            shared = ratio((was_up * of).sum(axis=0).cumsum(), (failed * of).sum(axis=0).cumsum())
+            by_age = np.where(ages == group, shared, by_age)
+        earlier_hours = np.roll(hours, 1)
+        by_hour = np.ones(len(slots))
+        for group in np.unique(hours):
+            of = earlier_hours == group
+            shared = ratio((was_up.sum(axis=0) * of).cumsum(), (failed.sum(axis=0) * of).cumsum())
+            by_hour = np.where(hours == group, shared, by_hour)
+        warns: Bits = product * by_age * by_hour > _WARNING_RATIO
+        return warns[:, before:]
+
+
 #: Classes with a method ``answers`` for all slots at once; the method receives later states too.
-BUILT_IN = (Never, Oracle, Noisy, Hour)
+BUILT_IN = (Never, Oracle, Noisy, Hour, Past)
 
 
 def make_predictor(text: str, *, training: Instance | None = None) -> Predictor:
@@ -232,8 +333,9 @@ def make_predictor(text: str, *, training: Instance | None = None) -> Predictor:
     text
         ``never``, ``always``, ``oracle``; ``noisy:H,F,S`` with H and F of 1000 and a seed; ``hour``, trained on
         ``training`` or, without it, on a generated class-room trace; ``hour:FILE``, trained on an instance file, or
-        ``hour:spot_aws_v100``, on the first half of the packaged zones; or ``path/to/file.py:ClassName``, or an entry
-        point of the group ``hindsched.predictors``.
+        ``hour:spot_aws_v100``, on the first half of the packaged zones; ``past``, with ``training`` or nothing as the
+        states before the run; ``past:FILE``, with those of an instance file; or ``path/to/file.py:ClassName``, or an
+        entry point of the group ``hindsched.predictors``.
     training
         Other states to train on; a user's class receives it if its constructor names ``training``.
 
@@ -253,6 +355,8 @@ def make_predictor(text: str, *, training: Instance | None = None) -> Predictor:
         return Oracle()
     if text.startswith("noisy"):
         return _noisy(text)
+    if text == "past" or (text.startswith("past:") and not text.endswith(".py")):
+        return Past(text, training if text == "past" else _training(text, None))
     if text == "hour" or (text.startswith("hour:") and not text.endswith(".py")):
         if text == f"hour:{SPOT}" or (text == "hour" and training is None):
             return _usual_hour(text)
@@ -317,6 +421,12 @@ def _usual_training() -> Instance:
     return paper("M01", seed=_TRAINING_SEED)
 
 
+def _expect_others(name: str, training: Instance, instance: Instance) -> None:
+    """Raise an `InputError` if the training states of a predictor hold those of the instance."""
+    if _holds(training, instance):
+        raise InputError("trained on the instance's own states, expected others", place=f"predictor {name}")
+
+
 def _holds(trace: Instance, instance: Instance) -> bool:
     """Return whether the states of an instance are part of another's, from a slot on that begins at the same clock."""
     length = instance.slot * instance.tick_ms
@@ -355,6 +465,29 @@ def _hours(problem: Problem, slots: int) -> npt.NDArray[np.int64]:
     """Return the hour of the week in which each of the first ``slots`` slots begins."""
     first, length = _clock(problem, 0) % WEEK_MS, problem.slot * problem.tick_ms % WEEK_MS
     return (first + length * np.arange(slots, dtype=np.int64)) % WEEK_MS // HOUR_MS
+
+
+def _hours_of_day(problem: Problem, before: int, slots: int) -> npt.NDArray[np.int64]:
+    """Return the hour of the day in which the slot after each slot begins, from ``before`` slots before the run on."""
+    if problem.clock_s is None:
+        return np.zeros(slots, dtype=np.int64)
+    first, length = _clock(problem, 0) % WEEK_MS, problem.slot * problem.tick_ms % WEEK_MS
+    return (first + length * np.arange(1 - before, slots + 1 - before)) % WEEK_MS // HOUR_MS % _DAY_HOURS
+
+
+def _age_classes(states: States) -> npt.NDArray[np.int64]:
+    """Return the class of the age of each machine's availability period: [log2(slots since it began, with this one)].
+
+    Examples
+    --------
+    >>> from hindsched.instances.states import from_letters
+    >>> _age_classes(from_letters(["duuuuru", "uuduuuu"])).tolist()
+    [[0, 0, 1, 1, 2, 2, 2], [0, 1, 0, 0, 1, 1, 2]]
+    """
+    slots = np.arange(states.shape[1])
+    last_down = np.maximum.accumulate(np.where(states == DOWN, slots, -1), axis=1)
+    ages = np.maximum(slots - last_down, 1)
+    return np.frexp(ages.astype(np.float64))[1].astype(np.int64) - 1
 
 
 def _mix(number: int) -> int:

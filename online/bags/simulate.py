@@ -18,7 +18,7 @@ from hindsched.instances.notebook import NotebookTable
 from hindsched.instances.states import DOWN, UP
 from hindsched.online.bags.checkpoints import advanced, in_segments, segments_saved, ticks_left, ticks_of_first
 from hindsched.online.bags.options import Absence, Handover
-from hindsched.online.bags.predictors import Clairvoyant, Hour, Predictor, Seen
+from hindsched.online.bags.predictors import Clairvoyant, Hour, Past, Predictor, Seen
 from hindsched.online.bags.visible import Copy, Ledger, Migrating, Policy, Problem, Timed, Visible
 from hindsched.online.options import member
 from hindsched.online.user_code import call_user_code
@@ -117,7 +117,8 @@ def predictor_of(instance: Instance, policy: Policy) -> Predictor | None:
     Raises
     ------
     InputError
-        For a policy that predicts although nothing can be saved on demand, and a predictor trained on the same states.
+        For a policy that predicts although nothing can be saved on demand, and a predictor trained on the same states
+        or on the past of other machines.
     """
     predictor = getattr(policy, "predictor", None)
     if predictor is None:
@@ -126,8 +127,8 @@ def predictor_of(instance: Instance, policy: Policy) -> Predictor | None:
         raise InputError(f"false, expected true for {policy.name}: it saves on demand", place="on_demand")
     if not isinstance(predictor, Predictor):
         raise InputError(f"{predictor!r}, expected an object with a name and a method predict", place="predictor")
-    if isinstance(predictor, Hour):
-        predictor.expect_others(instance)
+    if isinstance(predictor, Hour | Past):
+        predictor.expect_fit(instance)
     return predictor.knowing(instance.states) if isinstance(predictor, Clairvoyant) else predictor
 
 
@@ -156,6 +157,7 @@ class _Execution:
         self.is_immediate = handover is Handover.IMMEDIATE
         self.is_noticed = is_noticed
         self.is_migrating = isinstance(policy, Migrating) and policy.is_migrating
+        self.is_from_nothing = bool(getattr(policy, "ignores_checkpoints", False))
         self.predictor = predictor_of(instance, policy)
         self.ledger = Ledger(Problem.of(instance))
         self.is_up = [False] * instance.num_machines
@@ -187,7 +189,7 @@ class _Execution:
                 continue
             work = self.works[q]
             self.close_run(work)
-            work.origin = self.ledger.checkpoints.saved(work.copy.task, q)
+            work.origin = self.origin(work.copy.task, q)
             work.done = 0
             work.left = ticks_left(work.origin, self.instance.ticks[q], self.instance.segments)
 
@@ -241,7 +243,7 @@ class _Execution:
 
     def assign(self, q: int, task: int) -> None:
         """Start a copy of a task on a machine."""
-        origin = self.ledger.checkpoints.saved(task, q)
+        origin = self.origin(task, q)
         base = ticks_left(origin, self.instance.ticks[q], self.instance.segments)
         copy = Copy(q, task, self.instant, origin, base)
         self.ledger.assign(copy)
@@ -249,6 +251,10 @@ class _Execution:
         if isinstance(self.policy, Timed):
             deadline = call_user_code(self.policy.deadline, copy, self.ledger.problem, place=self._place())
         self.works[q] = _Work(copy, inf if deadline is None else deadline, self.instant)
+
+    def origin(self, task: int, q: int) -> int:
+        """Return the state from which a copy starts on a machine."""
+        return 0 if self.is_from_nothing else self.ledger.checkpoints.saved(task, q)
 
     def remove(self, q: int) -> None:
         """Remove a machine's copy; progress that is not saved is lost."""

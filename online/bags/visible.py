@@ -88,6 +88,7 @@ class Ledger:
         self.is_done = [False] * problem.tasks
         self.unfinished = list(range(problem.tasks))  # both lists are sorted
         self.waiting = list(range(problem.tasks))
+        self.is_started = [False] * problem.tasks
         self.copies: list[list[Copy]] = [[] for _ in range(problem.tasks)]
         self.endangered: set[int] = set()
         self.checkpoints = Checkpoints(problem.store)
@@ -97,6 +98,7 @@ class Ledger:
         if not self.copies[copy.task]:
             del self.waiting[bisect_left(self.waiting, copy.task)]
         self.copies[copy.task].append(copy)
+        self.is_started[copy.task] = True
         self.endangered.discard(copy.task)
 
     def remove(self, copy: Copy) -> None:
@@ -170,6 +172,11 @@ class Visible:
         """The first of `waiting`, None if there is none."""
         return self._ledger.waiting[0] if self._ledger.waiting else None
 
+    @property
+    def first_unstarted(self) -> int | None:
+        """The first task that has never had a copy, None if there is none."""
+        return next((task for task in self._ledger.waiting if not self._ledger.is_started[task]), None)
+
     def is_done(self, task: int) -> bool:
         """Return whether a task is completed."""
         return self._ledger.is_done[task]
@@ -197,7 +204,8 @@ class Policy(Protocol):
     """An on-line scheduler: a name, and a choice for each idle machine.
 
     A policy with memory resets it at instant 0. It may also satisfy `Timed` and `Migrating`, and have an attribute
-    ``predictor`` (see `hindsched.online.bags.predictors`), whose predictions trigger checkpoints.
+    ``predictor`` (see `hindsched.online.bags.predictors`), whose predictions trigger checkpoints. With a true attribute
+    ``ignores_checkpoints`` all its copies start from nothing.
 
     Examples
     --------

@@ -55,7 +55,7 @@ def play(
     by_day: Fraction | None = None,
     is_noticed: bool | None = None,
 ) -> Made:
-    """Run one of the paper's four schedulers on the document of an instance."""
+    """Run one of the paper's four schedulers or a baseline on the document of an instance."""
     one = _Play(document, policy, warns, max_copies, is_immediate, by_day, is_noticed)
     return one.run()
 
@@ -80,6 +80,11 @@ class _Play:
         self.is_noticed = self.is_shared if is_noticed is None else is_noticed
         self.store: dict[tuple[int, int], State] = {}
         self.on: list[Copy | None] = [None] * len(self.g)
+        self.started: set[int] = set()
+        speeds = [Fraction(1, g) for g in self.g]
+        mean = sum(speeds) / len(speeds)
+        variance = sum((speed - mean) ** 2 for speed in speeds) / len(speeds)
+        self.slow = {q for q, speed in enumerate(speeds) if speed < mean and (mean - speed) ** 2 > variance}
         self.freed, self.up_since = [0] * len(self.g), [0] * len(self.g)
         self.completed: set[int] = set()
         self.endangered: set[int] = set()
@@ -92,6 +97,9 @@ class _Play:
 
     def saved(self, task: int, q: int) -> State:
         return self.store.get(self.disk(task, q), (0, 0))
+
+    def start(self, task: int, q: int) -> State:
+        return (0, 0) if self.policy == "WQR" else self.saved(task, q)
 
     def save(self, task: int, q: int, state: State) -> bool:
         is_more = state > self.saved(task, q)
@@ -128,12 +136,13 @@ class _Play:
         self.on[q], self.freed[q] = None, instant
 
     def serve(self, q: int, instant: int) -> None:
-        task = self.choose()
+        task = None if "EXCL" in self.policy and q in self.slow else self.choose()
         if task is None:
             return
-        state = self.saved(task, q)
+        self.started.add(task)
+        state = self.start(task, q)
         base, deadline = self.left(state, q), None
-        if self.policy != "FCFS":
+        if self.policy in ("FCFS-AT", "FCFS-TR", "FCFS-PRDCT-DMD"):
             clock_s = self.file.get("clock_s")
             clock_ms = None if clock_s is None else clock_s * 1000 + instant * self.file.get("tick_ms", 1)
             rest = (self.k - state[0] - Fraction(state[1], P)) / self.k
@@ -145,15 +154,15 @@ class _Play:
     def choose(self) -> int | None:
         unfinished = [task for task in range(self.n) if task not in self.completed]
         for task in unfinished:
-            if not self.held(task):
+            if not self.held(task) and not (self.policy == "WQR" and task in self.started):
                 return task
-        if self.policy in ("FCFS", "FCFS-AT"):
+        if self.policy in ("FCFS", "FCFS-AT", "EXCL-S1"):
             return None
         ranks = []
         for task in unfinished:
             copies = [copy for copy in self.on if copy is not None and copy.task == task]
-            if len(copies) < self.max_copies:
-                end = min(copy.expected for copy in copies)
+            if 0 < len(copies) < self.max_copies:
+                end = min(copy.expected for copy in copies) if "FCFS" in self.policy else 0
                 ranks.append((task not in self.endangered, len(copies), -end, task))
         return min(ranks)[-1] if ranks else None
 
@@ -186,7 +195,7 @@ class _Play:
                     self.remove(q, b)
                 else:
                     self.close(q, b)
-                    copy.state, copy.done = self.saved(copy.task, q), 0
+                    copy.state, copy.done = self.start(copy.task, q), 0
         for q in every:  # B2
             copy = self.on[q]
             if copy is not None and copy.deadline is not None and copy.deadline <= b:

@@ -6,15 +6,16 @@ from typing import NamedTuple
 
 from hindsched.instances.array_types import Bytes, Ints
 
-__all__ = ["DONE", "LOW", "NEVER", "NONE", "Log", "RunSettings", "RunState"]
+__all__ = ["DONE", "LOW", "NEVER", "NONE", "STARTED", "Log", "RunSettings", "RunState"]
 
 
 #: No machine, no task, no run.
 NONE = -1
 #: An instant after all others.
 NEVER = 2**62
-#: Indices of ``RunState.counts``: completed tasks, and a task before which no task waits.
-DONE, LOW = 0, 1
+#: Indices of ``RunState.counts``: completed tasks, a task before which no task waits, and (for schedulers that do not
+#: resubmit, which start tasks by index) the number of tasks started.
+DONE, LOW, STARTED = 0, 1, 2
 
 
 class RunSettings(NamedTuple):
@@ -35,6 +36,11 @@ class RunSettings(NamedTuple):
     is_immediate: bool
     is_level: bool
     is_pace: bool
+    is_by_end: bool  # whether the latest expected end decides between tasks with equally many copies
+    is_resubmitting: bool
+    is_from_nothing: bool  # whether copies ignore checkpoints
+    is_uniform: bool  # whether a machine without a task means that no machine gets one
+    excluded: Bytes  # (p,): machines that get no task
     max_copies: int
     by_day: tuple[int, int]  # the tolerance by day, numerator and denominator; denominator 0: the formula
     clock_ms: int  # of instant 0; negative without clock
@@ -63,7 +69,7 @@ class RunState(NamedTuple):
     saved: Ints  # checkpoints by task, or by task and machine
     marks: Bytes  # (p,): machines that a completion freed
     order: Ints  # (p,): idle machines in the order in which they are served
-    counts: Ints  # (2,): see DONE and LOW
+    counts: Ints  # (3,): see DONE, LOW and STARTED
 
 
 class Log(NamedTuple):

@@ -18,6 +18,7 @@ from hindsched.online.bags.policies import Fcfs, FcfsAt, FcfsPrdctDmd, FcfsTr
 from hindsched.online.bags.predictors import BUILT_IN
 from hindsched.online.bags.simulate import PolicyRun, expect_shared, is_noticed, predictor_of
 from hindsched.online.bags.visible import Policy, Problem
+from hindsched.online.bags.work_queues import ExclS1, ExclS1Dup, Wqr, WqrFt, slow_machines
 
 __all__ = ["can_run", "run_kernel"]
 
@@ -29,7 +30,7 @@ _EXACT = 2**53
 
 def can_run(instance: Instance, policy: object) -> bool:
     """Return whether a kernel exists for the policy, and every number of the run fits 64 bits."""
-    if type(policy) not in {Fcfs, FcfsAt, FcfsTr, FcfsPrdctDmd, Level, Pace}:
+    if type(policy) not in {Fcfs, FcfsAt, FcfsTr, FcfsPrdctDmd, Level, Pace, Wqr, WqrFt, ExclS1, ExclS1Dup}:
         return False
     if isinstance(policy, FcfsPrdctDmd) and type(policy.predictor) not in BUILT_IN:
         return False
@@ -89,6 +90,9 @@ def _settings(
         answers = predictor.answers(Problem.of(instance), instance.states[:, : slots + 1])
         warns = np.ascontiguousarray(answers, dtype=np.uint8)
     by_day = policy.day_tolerance if isinstance(policy, FcfsAt) else None
+    excluded: Bytes = np.zeros(instance.num_machines, dtype=np.uint8)
+    if isinstance(policy, ExclS1 | ExclS1Dup):
+        excluded[list(slow_machines(instance.ticks))] = 1
     return RunSettings(
         tasks=instance.tasks,
         segments=instance.segments,
@@ -100,12 +104,17 @@ def _settings(
         is_private=not instance.is_shared,
         is_noticed=is_noticed(instance, absence),
         is_timed=isinstance(policy, FcfsAt),
-        is_replicating=isinstance(policy, FcfsTr),
+        is_replicating=isinstance(policy, FcfsTr | WqrFt),
         is_predicting=predictor is not None,
         is_immediate=handover is Handover.IMMEDIATE,
         is_level=isinstance(policy, Level),
         is_pace=isinstance(policy, Pace),
-        max_copies=policy.max_copies if isinstance(policy, FcfsTr | Level) else 0,
+        is_by_end=isinstance(policy, FcfsTr),
+        is_resubmitting=not isinstance(policy, Wqr),
+        is_from_nothing=isinstance(policy, Wqr),
+        is_uniform=not isinstance(policy, Level) and not excluded.any(),
+        excluded=excluded,
+        max_copies=policy.max_copies if isinstance(policy, FcfsTr | Level | WqrFt) else 0,
         by_day=(0, 0) if by_day is None else (by_day.numerator, by_day.denominator),
         clock_ms=NONE if instance.clock_s is None else instance.clock_s * 1000,
         tick_ms=instance.tick_ms,
@@ -139,7 +148,7 @@ def _run_state(instance: Instance) -> RunState:
         saved=np.zeros(n if instance.is_shared else n * p, dtype=np.int64),
         marks=flags[p : 2 * p],
         order=machines[9],
-        counts=np.zeros(2, dtype=np.int64),
+        counts=np.zeros(3, dtype=np.int64),
     )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from hindsched.instances.compiling import kernel
 from hindsched.online.bags.checkpoints import PARTS
-from hindsched.online.bags.kernels.arguments import LOW, NEVER, NONE, Log, RunSettings, RunState
+from hindsched.online.bags.kernels.arguments import LOW, NEVER, NONE, STARTED, Log, RunSettings, RunState
 from hindsched.online.bags.kernels.checkpoint_kernels import first_ticks
 from hindsched.online.bags.kernels.level_kernels import ahead, least_saved, paced
 
-__all__ = ["advance", "assign", "choose", "close_run", "place", "remove", "restart", "save", "ticks_to_go"]
+__all__ = ["advance", "assign", "choose", "close_run", "remove", "restart", "save", "ticks_to_go"]
 
 _MINUTE = 60_000
 _DAY = 1440 * _MINUTE
@@ -24,9 +24,10 @@ def place(settings: RunSettings, task: int, q: int) -> int:
 
 
 @kernel
-def restart(settings: RunSettings, run_state: RunState, q: int, origin: int) -> None:
-    """Restart the copy on a machine from a state."""
+def restart(settings: RunSettings, run_state: RunState, q: int) -> None:
+    """Start the copy on a machine, again or for the first time."""
     ticks = settings.ticks[q]
+    origin = 0 if settings.is_from_nothing else run_state.saved[place(settings, run_state.task[q], q)]
     run_state.origin[q] = origin
     run_state.done[q] = 0
     run_state.left[q] = first_ticks(origin, ticks) + (settings.segments - origin // PARTS - 1) * ticks
@@ -87,7 +88,7 @@ def _deadline(settings: RunSettings, since: int, origin: int, base: int) -> int:
 def assign(settings: RunSettings, run_state: RunState, q: int, task: int, instant: int) -> None:
     """Start a copy of a task on a machine."""
     run_state.task[q] = task
-    restart(settings, run_state, q, run_state.saved[place(settings, task, q)])
+    restart(settings, run_state, q)
     run_state.expected[q] = instant + (ticks_to_go(settings, run_state, q) if settings.is_level else run_state.left[q])
     run_state.deadline[q] = NEVER
     if settings.is_timed:
@@ -95,6 +96,7 @@ def assign(settings: RunSettings, run_state: RunState, q: int, task: int, instan
     run_state.run_start[q] = instant
     run_state.copies[task] += 1
     run_state.endangered[task] = 0
+    run_state.counts[STARTED] = max(run_state.counts[STARTED], task + 1)
 
 
 @kernel
@@ -127,7 +129,7 @@ def remove(run_state: RunState, log: Log, q: int, instant: int) -> None:
 
 @kernel
 def _first_waiting(settings: RunSettings, run_state: RunState) -> int:
-    low = run_state.counts[LOW]
+    low = run_state.counts[LOW] if settings.is_resubmitting else run_state.counts[STARTED]
     while low < settings.tasks and (run_state.is_done[low] or run_state.copies[low] > 0):
         low += 1
     run_state.counts[LOW] = low
@@ -136,7 +138,7 @@ def _first_waiting(settings: RunSettings, run_state: RunState) -> int:
 
 @kernel
 def _replicated(settings: RunSettings, run_state: RunState) -> int:
-    """Return the task to replicate; every unfinished task has a copy."""
+    """Return the task to replicate among those with copies."""
     for q in range(len(settings.ticks)):
         if run_state.task[q] != NONE:
             run_state.latest[run_state.task[q]] = NEVER
@@ -154,7 +156,7 @@ def _replicated(settings: RunSettings, run_state: RunState) -> int:
             best = task if run_state.endangered[task] else best
         elif run_state.copies[task] != run_state.copies[best]:
             best = task if run_state.copies[task] < run_state.copies[best] else best
-        elif run_state.latest[task] != run_state.latest[best]:
+        elif settings.is_by_end and run_state.latest[task] != run_state.latest[best]:
             best = task if run_state.latest[task] > run_state.latest[best] else best
         elif task < best:
             best = task
@@ -164,6 +166,8 @@ def _replicated(settings: RunSettings, run_state: RunState) -> int:
 @kernel
 def choose(settings: RunSettings, run_state: RunState, q: int, instant: int) -> int:
     """Return the task for an idle machine, or `NONE`."""
+    if settings.excluded[q]:
+        return NONE
     task = _first_waiting(settings, run_state)
     if settings.is_level:
         if task == NONE:

@@ -11,7 +11,6 @@ from hindsched.online.bags.kernels.copy_kernels import (
     assign,
     choose,
     close_run,
-    place,
     remove,
     restart,
     save,
@@ -35,7 +34,7 @@ def _begin(settings: RunSettings, run_state: RunState, log: Log, slot: int) -> N
                 remove(run_state, log, q, instant)
             else:
                 close_run(run_state, log, q, instant)
-                restart(settings, run_state, q, run_state.saved[place(settings, run_state.task[q], q)])
+                restart(settings, run_state, q)
         if run_state.task[q] != NONE and run_state.deadline[q] <= instant:
             remove(run_state, log, q, instant)
 
@@ -80,7 +79,7 @@ def _serve_idle(settings: RunSettings, run_state: RunState, instant: int) -> Non
             run_state.order[i] = q
             number += 1
     for i in range(number):
-        if not _serve(settings, run_state, run_state.order[i], instant) and not settings.is_level:
+        if not _serve(settings, run_state, run_state.order[i], instant) and settings.is_uniform:
             return
 
 
@@ -136,7 +135,7 @@ def _work(settings: RunSettings, run_state: RunState, log: Log, start: int) -> i
                     run_state.marks[q]
                     and run_state.is_up[q]
                     and not _serve(settings, run_state, q, instant)
-                    and not settings.is_level
+                    and settings.is_uniform
                 ):
                     break  # if there is no task for one machine, there is none for the others
 

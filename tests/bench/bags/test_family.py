@@ -15,6 +15,7 @@ from hindsched.bench.family import family_named
 from hindsched.bench.run_records import Options
 from hindsched.instances.bags import ideal_time
 from hindsched.instances.bags.generate import paper
+from hindsched.online.bags import BASELINES, PAPER_POLICIES, POLICIES
 from tests.cases.bags import letters, randoms
 
 
@@ -71,13 +72,13 @@ def test_solve_for_stores_and_kinds_of_checkpoints(file: Path) -> None:
 
 def test_simulate_all_and_the_policies_left_out(file: Path, tmp_path: Path) -> None:
     found = rows("simulate", file, "--predictor", "oracle")
-    assert [row["policy"] for row in found] == ["FCFS", "FCFS-AT", "FCFS-TR", "FCFS-PRDCT-DMD", "LEVEL", "PACE"]
+    assert [row["policy"] for row in found] == list(POLICIES)
     assert found[0]["turnaround"] == found[1]["turnaround"]
     assert found[0]["predictor"] == "oracle"
     private = tmp_path / "private.json"
     instances.write(instances.read(file).replace(store="private", on_demand=False), private)
     result = invoke("simulate", private, "--json")
-    assert [json.loads(line)["policy"] for line in result.stdout.splitlines()] == ["FCFS", "FCFS-AT", "FCFS-TR"]
+    assert [json.loads(line)["policy"] for line in result.stdout.splitlines()] == [*PAPER_POLICIES[:3], *BASELINES]
     assert "FCFS-PRDCT-DMD is skipped: states are not saved on demand" in result.stderr
     assert "LEVEL is skipped: stores are private" in result.stderr
     said = refused("simulate", private, "--policy", "FCFS-PRDCT-DMD")
@@ -154,7 +155,7 @@ def test_a_campaign_and_its_invariants(tmp_path: Path) -> None:
     assert all(row["quartile_1_low"] >= 1 for row in table)
     assert all(row["slowdown"] > 0 for row in table if not row["unfinished"])
     shared = {row["policy"]: row for row in table if "shared" in row["population"]}
-    assert set(shared) == {"FCFS", "FCFS-AT", "FCFS-TR", "FCFS-PRDCT-DMD", "LEVEL", "PACE"}
+    assert set(shared) == set(POLICIES)
     assert shared["FCFS"]["mean"] == shared["FCFS-AT"]["mean"]
     assert all(row["differs"] is None for row in rows("recheck", out, "--sample", 12))
     assert (invoke("report", out) and out / "report" / "report.html").is_file()

@@ -10,7 +10,7 @@ from hindsched.bench.bags.paper import Paper
 from hindsched.bench.bags.spot_zones import PREDICTOR, SpotZones, start_slots
 from hindsched.instances.bags import Instance, write_instance
 from hindsched.instances.states import DOWN, UP
-from hindsched.online.bags import HANDOVERS, PAPER_POLICIES, run_policy
+from hindsched.online.bags import BASELINES, HANDOVERS, PAPER_POLICIES, run_policy
 from hindsched.online.bags.predictors import _first_half_of_the_zones
 from tests.cases.bags import randoms
 from tests.cases.bags_by_hand import Made, play
@@ -27,7 +27,7 @@ def truth(instance: Instance, machine: int, slot: int) -> bool:
     return slot + 1 < instance.slots and bool(instance.states[machine, slot + 1] == DOWN)
 
 
-@pytest.mark.parametrize("policy", PAPER_POLICIES)
+@pytest.mark.parametrize("policy", [*PAPER_POLICIES, *BASELINES])
 def test_small_instances(policy: str) -> None:
     fixed = {"on_demand": True} if "PRDCT" in policy else {}
     for i, instance in enumerate(randoms(150, seed=11, **fixed)):
@@ -56,7 +56,7 @@ def test_small_instances(policy: str) -> None:
 
 @pytest.mark.parametrize("store", ["shared", "private"])
 def test_the_paper_s_machines_and_real_zones(store: str) -> None:
-    for policy in PAPER_POLICIES:
+    for policy in (*PAPER_POLICIES, *BASELINES):
         zones = SpotZones(25, 7200, 1, store, start_slots()[2])
         for source in (Paper("M04", 25, 1800, 9, store, 2220, slots=600), zones):
             instance = source.load()

@@ -25,8 +25,8 @@ def test_answers_one_by_one_and_all_at_once() -> None:
     for instance in randoms(60, seed=2):
         clocked = instance.replace(clock_s=4321)
         training = paper(slots=3000, seed=9)
-        for text in ("never", "always", "oracle", "noisy:700,200,5", "hour"):
-            predictor: Any = make_predictor(text, training=training)
+        for text in ("never", "always", "oracle", "noisy:700,200,5", "hour", "past"):
+            predictor: Any = make_predictor(text, training=None if text == "past" else training)
             if isinstance(predictor, Clairvoyant):
                 predictor = predictor.knowing(clocked.states)
             problem = Problem.of(clocked)
@@ -122,14 +122,14 @@ def test_where_the_clocks_agree(slot: int) -> None:
         )
         hour = Hour.trained(trace)
         with pytest.raises(InputError, match="own states"):
-            hour.expect_others(own)
-        hour.expect_others(own.replace(clock_s=(clock_s + 1) % 604_800))
+            hour.expect_fit(own)
+        hour.expect_fit(own.replace(clock_s=(clock_s + 1) % 604_800))
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sometimes", "expected one of hour, hour:FILE, never, always, oracle"),
+        ("sometimes", "expected one of hour, hour:FILE, past, past:FILE, never, always, oracle"),
         ("noisy:1001,0,1", "expected noisy:H,F,S"),
         ("noisy:1,0", "expected noisy:H,F,S"),
         ("hour:/nowhere.json", "/nowhere.json: no such file"),
@@ -211,3 +211,51 @@ def test_an_answer_is_true_or_false(answer: Any) -> None:
     with pytest.raises(InputError) as caught:
         run_policy(instance, "FCFS-PRDCT-DMD", predictor=Saying(answer))
     assert str(caught.value) == f"predictor saying, slot 1: {answer!r}, expected True or False"
+
+
+def test_the_past_by_hand() -> None:
+    # two machines, slots of an hour from Monday 00:00; machine 0 is DOWN in the slot that begins at 6:00 on every day
+    rows = ["".join("d" if t % 24 == 6 else "u" for t in range(80)), "u" * 80]
+    trace = letters(*rows, ticks=[1, 1], slot=3_600_000, clock_s=0)
+    answers = make_predictor("past").answers(Problem.of(trace), trace.states)  # type: ignore[attr-defined]
+
+    def ratio(slot: int, chosen: Any) -> Any:
+        """Return the ratio of a group of (machine, slot, age) among the transitions known in a slot."""
+        ages = [[(t if t < 6 else t - 6 - 24 * ((t - 6) // 24) - 1) + 1 for t in range(80)], list(range(1, 81))]
+        known = [(q, t) for q in range(2) for t in range(slot) if rows[q][t] == "u"]
+        lost = [rows[q][t + 1] == "d" for q, t in known]
+        mine = [i for i, (q, t) in enumerate(known) if chosen(q, t, ages[q][t])]
+        expected = len(mine) * sum(lost) / len(known)
+        return (sum(lost[i] for i in mine) + 1) / (expected + 1)
+
+    for slot in (29, 53, 77):  # 5:00 on Tuesday, Wednesday and Thursday; the period of machine 0 is 23 slots old
+        machine = ratio(slot, lambda q, t, age: q == 0)
+        age = ratio(slot, lambda q, t, age: 16 <= age < 32)
+        hour = ratio(slot, lambda q, t, age: t % 24 == 5)
+        assert answers[0, slot] == (machine * age * hour > 2)
+    assert answers[0, [29, 53, 77]].tolist() == [False, True, True]
+    assert not answers[1].any()  # a machine that has never failed
+
+
+def test_the_past_is_that_of_the_same_machines_up_to_the_run(tmp_path: Path) -> None:
+    trace = paper(slots=3000, seed=9)
+    own = paper(slots=300, seed=9, start=2000, on_demand=True, tasks=9, checkpoints=1)
+    past = trace.replace(states=trace.states[:, :2000])
+    whole: Any = make_predictor("past")
+    split: Any = make_predictor("past", training=past)
+    problem = Problem.of(own)
+    answers = split.answers(problem, own.states)
+    assert np.array_equal(answers, whole.answers(Problem.of(trace), trace.states)[:, 2000:2300])
+    assert np.array_equal(split.answers(problem, own.states[:, :50]), answers[:, :50])  # whatever comes later
+    assert answers.any()
+    file = tmp_path / "past.json"
+    file.write_text(write_instance(past))
+    run = run_policy(own, "FCFS-PRDCT-DMD", predictor=f"past:{file}")
+    assert run == run_policy(own, "FCFS-PRDCT-DMD", predictor=split, engine="plain")
+    for history, message in (
+        (past.replace(states=past.states[1:], ticks=past.ticks[1:]), "31 machines, expected 32"),
+        (trace.replace(states=trace.states[:, :1999]), "does not end where the run begins"),
+        (past.replace(slot=60_000), "slots of 60000 ms, expected those of the instance"),
+    ):
+        with pytest.raises(InputError, match=message):
+            run_policy(own, "FCFS-PRDCT-DMD", predictor="past", training=history)
