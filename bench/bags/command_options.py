@@ -10,7 +10,7 @@ from hindsched.bench.commands.options import ABOVE_ZERO, COUNT, POSITIVE
 from hindsched.bench.commands.traces import trace_options
 from hindsched.bench.shared_types import Given
 from hindsched.instances.bags import Store
-from hindsched.instances.bags.generate import MIXES, SETS
+from hindsched.instances.bags.generate import MIXES, SETS, TRACES
 from hindsched.online.bags.options import ABSENCES, HANDOVERS, MAX_COPIES
 from hindsched.online.bags.predictors import PREDICTORS
 
@@ -78,6 +78,12 @@ _GENERATE = [
     *_bag(),
     _ON_DEMAND,
     _MIX,
+    click.Option(
+        ["--trace"],
+        type=click.Choice(TRACES),
+        default=TRACES[0],
+        help="Machines that are independent, or in class rooms with a timetable.",
+    ),
     click.Option(
         ["--slots"], type=POSITIVE, help="N, number of slots.  [default: to the end of 28080; 8 with --small]"
     ),

@@ -40,7 +40,7 @@ class BagsCommands(FamilyCommands[Instance, Schedule]):
         small, seed, slots = (bag.pop(name) for name in ("small", "seed", "slots"))
         if not small:
             return generate.paper(slots=slots, seed=seed, **bag)
-        refuse_unused(("machines", "reference_s", "mix", "start"), "with --small")
+        refuse_unused(("machines", "reference_s", "mix", "trace", "start"), "with --small")
         flags = given_flags()
         chosen: Row = {name: bag[name] for name in ("tasks", "store", "on_demand") if name in flags}
         if "checkpoints" in flags:

@@ -17,7 +17,7 @@ from hindsched.bench.family import Family
 from hindsched.bench.run_records import OptimumBounds, Options, RunRecord
 from hindsched.bench.shared_types import Given, Policy, Row
 from hindsched.instances.bags import Instance, Schedule, Store, ideal_time
-from hindsched.instances.bags.generate import MIXES, SETS
+from hindsched.instances.bags.generate import MIXES, SETS, TRACES
 from hindsched.instances.errors import InputError
 from hindsched.instances.text_files import convert, excerpt
 from hindsched.offline.bags import solve
@@ -53,6 +53,7 @@ class _Points(msgspec.Struct, forbid_unknown_fields=True):
     slots: _Count = USUAL_SLOTS
     seed: _Natural = 0
     mix: str = MIXES[0]
+    trace: str = TRACES[0]
 
 
 class _Bags(Family[Instance, Schedule]):
@@ -154,6 +155,7 @@ class _Bags(Family[Instance, Schedule]):
             ("stores", points.stores, list(Store)),
             ("when", points.when, ["weekday", "weekend"]),
             ("mix", [points.mix], list(MIXES)),
+            ("trace", [points.trace], list(TRACES)),
         ):
             for text in given:
                 if text not in known:
@@ -161,9 +163,9 @@ class _Bags(Family[Instance, Schedule]):
         axes = (points.machines, points.stores, points.when, points.tasks, points.reference_s, points.checkpoints)
         expect_few(*axes, range(points.starts))
         return [
-            Paper(machines, tasks, reference_s, checkpoints, store, start, points.slots, points.seed, points.mix)
+            Paper(*bag, start, points.slots, points.seed, points.mix, points.trace)
             for machines, store, when in product(points.machines, points.stores, points.when)
-            for tasks, reference_s, checkpoints in product(points.tasks, points.reference_s, points.checkpoints)
+            for bag in product([machines], points.tasks, points.reference_s, points.checkpoints, [store])
             for start in starts(when, points.starts)
         ]
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 from hindsched.bench.shared_types import Row
 from hindsched.instances.bags import Instance
 from hindsched.instances.bags.clock import TimeOfWeek, time_of_week
-from hindsched.instances.bags.generate import MIXES, SLOT_S, paper
+from hindsched.instances.bags.generate import MIXES, SLOT_S, TRACES, paper
 
 __all__ = ["WEEK_SLOTS", "Paper", "starts"]
 
@@ -43,6 +43,7 @@ class Paper:
     slots: int = USUAL_SLOTS
     seed: int = 0
     mix: str = MIXES[0]
+    trace: str = TRACES[0]
 
     @property
     def is_weekend(self) -> bool:
@@ -57,20 +58,21 @@ class Paper:
     @property
     def setting(self) -> str:
         """The point of the experiment."""
-        mix = "" if self.mix == MIXES[0] else f" {self.mix}"
+        mix = "".join(f" {name}" for name in (self.mix, self.trace) if name not in (MIXES[0], TRACES[0]))
         when = "weekend" if self.is_weekend else "weekday"
         bag = f"tasks={self.tasks} reference_s={self.reference_s} checkpoints={self.checkpoints}"
         return f"{self.machines}{mix} {self.store} {when} {bag}"
 
     @property
     def point(self) -> Row:
-        """Every parameter, by name."""
-        return asdict(self)
+        """Every parameter, by name; the trace only if it is not the default."""
+        point = asdict(self)
+        return {name: point[name] for name in point if name != "trace" or self.trace != TRACES[0]}
 
     @property
     def identity(self) -> str:
         """Every parameter."""
-        return f"bags{sorted(asdict(self).items())}"
+        return f"bags{sorted(self.point.items())}"
 
     def load(self) -> Instance:
         """Generate it."""
@@ -85,17 +87,18 @@ class Paper:
             start=self.start_slot,
             seed=self.seed,
             mix=self.mix,
+            trace=self.trace,
         )
 
 
 def starts(when: str, number: int) -> Sequence[int]:
-    """Return slots of the trace in which runs start, at even distances in the first four weeks.
+    """Return slots of the trace in which runs start, spread evenly over candidates in the first four weeks.
 
     Parameters
     ----------
     when
-        ``weekday``: among every two hours from Monday 8:00 to Friday 22:00. ``weekend``: among every hour from Saturday
-        21:00 to Sunday 20:00.
+        ``weekday``: the candidates are all even hours from Monday 8:00 to Friday 22:00, nights included, 56 a week.
+        ``weekend``: all hours from Saturday 21:00 to Sunday 20:00, 24 a week.
     number
         Number of starts.
 

@@ -15,7 +15,7 @@ from hindsched.instances.bags.model import MOST, WEEK_S, Instance, Store
 from hindsched.instances.errors import InputError
 from hindsched.instances.random_streams import stream
 
-__all__ = ["MIXES", "SETS", "TRACE_SLOTS", "classroom", "paper", "segment_ticks", "small"]
+__all__ = ["MIXES", "SETS", "TRACES", "TRACE_SLOTS", "classroom", "paper", "segment_ticks", "small", "timetabled"]
 
 #: Speed index of each type of machine, and that of the reference machine.
 SPEEDS = {"A": 12952, "B": 21533, "C": 37791, "D": 42320}
@@ -29,6 +29,17 @@ MIXES = ("blocks", "interleaved")
 SLOT_S, TRACE_SLOTS = 120, 28_080
 ON_RATE, OFF_RATE, DIVISOR = 0.2, 0.1644, 50.0
 _WEEK_SLOTS = WEEK_S // SLOT_S
+#: Traces: machines that are independent of one another, or rooms with a timetable; the first is the default.
+TRACES = ("independent", "rooms")
+
+#: The trace `rooms`: machines of a room, hours at which classes begin, slots of a class, share of the classes held.
+ROOM, CLASS_HOURS, CLASS_SLOTS, CLASS_SHARE = 16, (8, 10, 14, 16, 18), 60, 0.6
+#: Probabilities that a machine is switched on at the beginning of a class, and off at its end, within ten minutes.
+CLASS_ON, CLASS_OFF, CLASS_SPREAD = 0.6, 0.5, 5
+#: Other hourly rates from 8:00 to 20:00, and their factors by hour of the day and on Saturdays.
+ROOM_ON_RATE, ROOM_OFF_RATE, SATURDAY = 0.172, 0.114, 0.25
+HOUR_FACTORS = (0.1,) * 4 + (0.0,) * 4 + (1.0,) * 12 + (0.5,) * 4
+_DAYS = 5
 
 
 def segment_ticks(kind: str, *, reference_s: int, segments: int) -> int:
@@ -95,9 +106,7 @@ def classroom(
     >>> round(float((classroom(0, slots=2000) == st.UP).mean()), 2)
     0.52
     """
-    for name, value in (("machines", machines), ("slots", slots)):
-        if not 1 <= value <= st.MOST_SLOTS:
-            raise InputError(f"{value}, expected an integer from 1 to {st.MOST_SLOTS}", place=name)
+    _expect_size(machines, slots)
     for name, rate in (("on_rate", on_rate), ("off_rate", off_rate), ("divisor", divisor)):
         if not 0 < rate < float("inf"):
             raise InputError(f"{rate}, expected a number above 0", place=name)
@@ -110,6 +119,67 @@ def classroom(
         states[q] = _flipped(bool(draws[0] < on_rate / (on_rate + off_rate)), comes, goes)
     states.setflags(write=False)
     return states
+
+
+def timetabled(seed: int, *, machines: int = 32, slots: int = TRACE_SLOTS) -> st.States:
+    """Return the states of machines in class rooms with a timetable, from Monday 00:00 on; shape (machines, slots).
+
+    Every 16 machines share a room, and every room has a weekly timetable of classes of two hours. The machines of a
+    room are switched on at the beginning of a class and off at its end, so they fail together. In addition each machine
+    is switched on and off at rates that follow the hour of the day. Nothing changes at night and on weekends. Sources
+    and assumptions of all numbers are in docs/bags/model.md section 6. The states of a machine in its first slots do
+    not depend on the number of slots or of machines.
+
+    Parameters
+    ----------
+    seed
+        Seed of the trace.
+    machines, slots
+        Size of the trace.
+
+    Raises
+    ------
+    InputError
+        If a size is out of range.
+
+    Examples
+    --------
+    >>> round(float((timetabled(0) == st.UP).mean()), 2)
+    0.54
+    """
+    _expect_size(machines, slots)
+    hours = np.arange(slots) * SLOT_S // 3600
+    is_open = np.array([time_of_week(t * SLOT_S * 1000) is TimeOfWeek.DAY for t in range(slots)])
+    factor = np.where(is_open, np.array(HOUR_FACTORS)[hours % 24], 0.0)
+    factor[hours % (7 * 24) >= _DAYS * 24 + 4] *= SATURDAY
+    weeks = -(-slots // _WEEK_SLOTS)
+    states = np.empty((machines, slots), dtype=np.uint8)
+    for q in range(machines):
+        is_held = stream("bags", "timetable", seed, q // ROOM).random((_DAYS, len(CLASS_HOURS))) < CLASS_SHARE
+        begins = [
+            week * _WEEK_SLOTS + (24 * day + CLASS_HOURS[i]) * 3600 // SLOT_S
+            for week in range(weeks)
+            for day, i in np.argwhere(is_held).tolist()
+        ]
+        draws = stream("bags", "room", seed, q).random(slots + 1)
+        comes, goes = (draws[1:] < rate * SLOT_S / 3600 * factor for rate in (ROOM_ON_RATE, ROOM_OFF_RATE))
+        for begin, (late, on, early, off) in zip(
+            begins, stream("bags", "classes", seed, q).random((len(begins), 4)).tolist(), strict=True
+        ):
+            first, last = begin + int(CLASS_SPREAD * late), begin + CLASS_SLOTS - 1 - int(CLASS_SPREAD * early)
+            if first < slots:
+                comes[first] |= on < CLASS_ON
+            if last < slots:
+                goes[last] |= off < CLASS_OFF
+        states[q] = _flipped(bool(draws[0] < ON_RATE / (ON_RATE + OFF_RATE)), comes, goes)
+    states.setflags(write=False)
+    return states
+
+
+def _expect_size(machines: int, slots: int) -> None:
+    for name, value in (("machines", machines), ("slots", slots)):
+        if not 1 <= value <= st.MOST_SLOTS:
+            raise InputError(f"{value}, expected an integer from 1 to {st.MOST_SLOTS}", place=name)
 
 
 def _flipped(is_up: bool, comes: np.ndarray, goes: np.ndarray) -> st.States:
@@ -138,8 +208,9 @@ def paper(
     start: int = 0,
     seed: int = 0,
     mix: str = MIXES[0],
+    trace: str = TRACES[0],
 ) -> Instance:
-    """Return one instance of the paper's experiment on the substitute trace.
+    """Return one instance of the paper's experiment on a substitute trace.
 
     Parameters
     ----------
@@ -157,6 +228,8 @@ def paper(
         Seed of the trace.
     mix
         One of `MIXES`: machines sorted by type, slowest first, or types in alternation.
+    trace
+        One of `TRACES`: that of `classroom`, or that of `timetabled`.
 
     Raises
     ------
@@ -169,7 +242,7 @@ def paper(
     >>> monday.ticks[::8], monday.clock_s, monday.slot
     ((347548, 209048, 119114, 106367), 28800, 120000)
     """
-    for name, text, known in (("set", machines, SETS), ("mix", mix, MIXES)):
+    for name, text, known in (("set", machines, SETS), ("mix", mix, MIXES), ("trace", trace, TRACES)):
         if text not in known:
             raise InputError(f"{text!r}, expected one of {', '.join(known)}", place=name)
     for name, number, least in (("checkpoints", checkpoints, 0), ("start", start, 0), ("reference_s", reference_s, 1)):
@@ -188,13 +261,13 @@ def paper(
     if mix == "interleaved":
         number = len(SETS[machines])
         kinds = [kinds[i * (len(kinds) // number) + j] for j in range(len(kinds) // number) for i in range(number)]
-    trace = _drawn(seed, len(kinds), -(-(start + slots) // _WEEK_SLOTS) * _WEEK_SLOTS)
+    states = _drawn(trace, seed, len(kinds), -(-(start + slots) // _WEEK_SLOTS) * _WEEK_SLOTS)
     return Instance(
         tasks=tasks,
         segments=checkpoints + 1,
         slot=SLOT_S * 1000,
         ticks=[segment_ticks(kind, reference_s=reference_s, segments=checkpoints + 1) for kind in kinds],
-        states=trace[:, start : start + slots],
+        states=states[:, start : start + slots],
         store=store,
         on_demand=on_demand,
         reference_s=reference_s,
@@ -203,9 +276,9 @@ def paper(
 
 
 @lru_cache(maxsize=4)
-def _drawn(seed: int, machines: int, slots: int) -> st.States:
+def _drawn(trace: str, seed: int, machines: int, slots: int) -> st.States:
     """Return a trace of which instances are parts. It is cached, because many instances are parts of the same one."""
-    return classroom(seed, machines=machines, slots=slots)
+    return (classroom if trace == TRACES[0] else timetabled)(seed, machines=machines, slots=slots)
 
 
 def small(

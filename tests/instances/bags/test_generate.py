@@ -8,11 +8,11 @@ import pytest
 from hindsched.instances.bags import ideal_time
 from hindsched.instances.bags.clock import TimeOfWeek, time_of_week
 from hindsched.instances.bags.from_trace import from_trace
-from hindsched.instances.bags.generate import classroom, paper, segment_ticks, small
+from hindsched.instances.bags.generate import classroom, paper, segment_ticks, small, timetabled
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Interval, Presence
 from hindsched.instances.random_streams import stream
-from hindsched.instances.states import DOWN, UP, to_letters
+from hindsched.instances.states import DOWN, UP, States, to_letters
 from hindsched.instances.traces import Trace
 from tests.cases.bags import randoms
 
@@ -122,3 +122,27 @@ def test_instances_lie_within_the_trace(bad: dict[str, int], words: str) -> None
 def test_small_instances_depend_on_the_seed_only() -> None:
     assert small(4) == small(4)
     assert small(4) != small(5)
+
+
+def test_rooms_do_not_change_and_are_as_often_on_as_the_paper_s_machines() -> None:
+    traces = [timetabled(seed) for seed in range(6)]
+    digest = hashlib.sha256("\n".join(to_letters(traces[0])).encode()).hexdigest()
+    assert digest == "fb6b9171032f949bfe3ce4b39306b4680bb7e30e80349ee2e86601a3f813096c"
+    assert np.mean([(trace == UP).mean() for trace in traces]) == pytest.approx(0.5444, abs=0.01)
+    assert np.array_equal(timetabled(0, machines=2, slots=100), traces[0][:2, :100])
+    closed = [t for t in range(1, 5040) if time_of_week(t * 120_000) is not TimeOfWeek.DAY]
+    for trace in traces[:2]:
+        assert (trace[:, closed] == trace[:, [t - 1 for t in closed]]).all()  # nothing changes at night
+
+
+def test_machines_of_a_room_are_switched_off_together_at_the_end_of_a_class() -> None:
+    def together(trace: States) -> float:
+        """Return the share of failures in slots in which at least three machines fail."""
+        fails = ((trace[:, :-1] == UP) & (trace[:, 1:] != UP)).sum(axis=0)
+        return float(fails[fails > 2].sum() / fails.sum())
+
+    assert together(timetabled(1)) > 3 * together(classroom(1))
+    rooms = paper("M01", start=240, slots=50, seed=5, trace="rooms")
+    assert np.array_equal(rooms.states, timetabled(5)[:, 240:290])
+    with pytest.raises(InputError, match="expected one of independent, rooms"):
+        paper(trace="lisbon")
