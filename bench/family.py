@@ -50,6 +50,9 @@ class Family(Generic[ProblemT, ScheduleT]):
     panels: ClassVar[tuple[str, ...]] = ()
     #: The parameters that make a scenario: draws with the same machines. Empty: every instance is independent.
     scenario: ClassVar[tuple[str, ...]] = ()
+    #: What the units of intervals are called: clusters of several instances, and instances of their own.
+    clusters_name: ClassVar[str] = "scenarios"
+    instances_name: ClassVar[str] = "instances"
     #: Keys of a point by axis, where they differ: no axis has the name of an option of a run, of any family.
     axis_keys: ClassVar[Mapping[str, str]] = {"instance_seed": "seed"}
     #: Keys of ``facts`` that results keep as numeric columns.
@@ -168,6 +171,20 @@ class Family(Generic[ProblemT, ScheduleT]):
     def completed_all(self, runs: pd.DataFrame) -> pd.Series[bool]:
         """Return which runs did all the work of their instance, if they finished: only their values are comparable."""
         return runs["policy"].notna()
+
+    def clusters(self, runs: pd.DataFrame) -> Mapping[str, pd.Series[str]]:
+        """Return the columns ``cluster``, and where clusters have something in common ``parent``, of dependent runs.
+
+        The bootstrap draws clusters. By default they are scenarios; runs that are left out are on instances of their
+        own.
+        """
+        if not self.scenario:
+            return {}
+        drawn = runs["scenario"].notna()
+        place = runs.loc[drawn, "setting"].astype(str)
+        for name in self.scenario:
+            place = place + f" {name}=" + runs.loc[drawn, name].astype("string").fillna("none").astype(object)
+        return {"cluster": place}
 
     # -- options of runs -----------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from hindsched.bench.commands.options import (
     bound_option,
 )
 from hindsched.bench.commands.traces import trace_options
-from hindsched.bench.coupled.trace_windows import LengthOption
+from hindsched.bench.coupled.task_lengths import LengthOption
 from hindsched.online.coupled.options import Comparison, Estimator, Service, Ties
 
 __all__ = ["OPTIONS"]

@@ -11,10 +11,11 @@ import click
 
 from hindsched.bench.commands.availability import availability_of
 from hindsched.bench.commands.options import given_flags, refuse_unused
+from hindsched.bench.commands.trace_windows import name_of_window, spread
 from hindsched.bench.commands.traces import chosen_nodes, read_traces
 from hindsched.bench.coupled.command_options import OPTIONS
 from hindsched.bench.coupled.paper import Paper
-from hindsched.bench.coupled.trace_windows import ITERATION_SHARE, lengths_of, name_of_window, spread
+from hindsched.bench.coupled.task_lengths import ITERATION_SHARE, lengths_of
 from hindsched.bench.family_commands import FamilyCommands
 from hindsched.bench.output import say_written
 from hindsched.bench.progress import working

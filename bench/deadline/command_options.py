@@ -66,6 +66,13 @@ _IMPORT = [
     click.Option(
         ["--start"], metavar="TIME", help="Begin of slot 0: UNIX seconds or an ISO date.  [default: earliest]"
     ),
+    click.Option(
+        ["--windows"],
+        type=POSITIVE,
+        metavar="K",
+        help="Number of windows, spread evenly over the trace without overlap: a file each in the folder -o.  "
+        "[default: one window, in one file]",
+    ),
     click.Option(["--nodes"], metavar="K|NAME,...", help="Number of zones, or their names.  [default: all]"),
     click.Option(["--spot-price"], metavar="USD", help="Dollars an hour of a spot instance.  [default: 0.9731]"),
     click.Option(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hindsched.bench.commands.availability import availability_of
+from hindsched.bench.commands.trace_windows import name_of_window, spread
 from hindsched.bench.commands.traces import chosen_nodes, read_traces
 from hindsched.bench.deadline.command_options import OPTIONS
 from hindsched.bench.family_commands import FamilyCommands
@@ -38,6 +39,10 @@ class DeadlineCommands(FamilyCommands[Instance, Schedule]):
 
     def import_trace(self, traces: Sequence[str], given: Given) -> tuple[Instance, Sequence[str]]:
         """Return a job whose zones are the nodes of a trace, and the reader's assumptions."""
+        found, assumptions = self.import_windows(traces, {**given, "windows": None})
+        return found[""], assumptions
+
+    def import_windows(self, traces: Sequence[str], given: Given) -> tuple[Mapping[str, Instance], Sequence[str]]:
         from hindsched.instances.deadline.from_trace import from_trace, hours_to_s
         from hindsched.instances.deadline.prices import micro_dollars, read_prices
 
@@ -51,13 +56,26 @@ class DeadlineCommands(FamilyCommands[Instance, Schedule]):
             dollars = rest.pop(name)
             if dollars is not None:
                 rest[name] = micro_dollars(dollars, f"--{name.replace('_', '-')}")
-        instance = from_trace(
-            trace,
-            nodes=chosen_nodes(trace, rest.pop("nodes")),
-            prices=None if table is None else read_prices(table),
-            **rest,
-        )
-        return instance, trace.assumptions
+        rest["prices"] = None if table is None else read_prices(table)
+        nodes, number, assumptions = chosen_nodes(trace, rest.pop("nodes")), rest.pop("windows"), trace.assumptions
+        names = {"": rest.pop("start")}
+        if number is not None:
+            slots = rest["deadline_s"] // rest["slot_s"]
+            found = spread(
+                trace,
+                number,
+                slot_s=rest["slot_s"],
+                start=names[""],
+                slots=max(1, slots),
+                train_slots=0,
+                nodes=nodes,
+                flags="--deadline-h, --start",
+            )
+            nodes = list(found.nodes)
+            names = {name_of_window(place, number, start): start for place, start in enumerate(found.starts, start=1)}
+            assumptions = (*assumptions, f"windows of {slots} slots that do not overlap, spread evenly over the trace")
+        jobs = {name: from_trace(trace, nodes=nodes, start=start, **rest) for name, start in names.items()}
+        return jobs, assumptions
 
     def availability(self, instance: Instance) -> Sequence[str]:
         import numpy as np

@@ -11,7 +11,7 @@ from hindsched.bench.deadline.sources import from_point, sources
 from hindsched.bench.family import Family
 from hindsched.bench.run_records import Options, RunRecord
 from hindsched.bench.shared_types import Given, Policy, Row
-from hindsched.instances.deadline import HOUR_S, UNITS_PER_DOLLAR, Instance, Schedule, check
+from hindsched.instances.deadline import HOUR_S, UNITS_PER_DOLLAR, Instance, Schedule, check, spot_zones
 from hindsched.instances.errors import SelfCheckError
 from hindsched.online.deadline import POLICIES, RunOptions, make_policy, run_policy
 from hindsched.online.deadline.isolated import IsolatedPolicy
@@ -20,6 +20,8 @@ from hindsched.online.deadline.policies import is_for_one_zone
 from hindsched.online.deadline.strategy_files import is_strategy_file
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from hindsched.bench.campaign.sources import Source
     from hindsched.bench.deadline.report import DeadlineReport
 
@@ -40,6 +42,8 @@ class _Deadline(Family[Instance, Schedule]):
     }
     axes = ("deadline_s", "overhead_s", "zones", "slots", "start_sample", "instance_seed")
     panels = ("deadline_s", "overhead_s")
+    clusters_name = "zones, and blocks of time in each"
+    instances_name = "instances (windows of the same months depend on each other, which it does not carry)"
     columns = ("dollars", "hours", "launches", "overhead_h")
     averages = ("dollars", "hours")
 
@@ -70,6 +74,13 @@ class _Deadline(Family[Instance, Schedule]):
     def refuses(self, source: Any, policy: str, options: Options) -> str | None:
         zones = source.num_zones if isinstance(source, Instance) else getattr(source, "zones", 1)
         return f"it is for one zone, and there are {zones}" if zones > 1 and is_for_one_zone(policy) else None
+
+    def clusters(self, runs: pd.DataFrame) -> Mapping[str, pd.Series[str]]:
+        """Return the zone of each window, and its block: windows that overlap are in one block or in neighbours."""
+        is_window = runs["start_sample"].notna()
+        zones = runs.loc[is_window, "instance"].map(lambda name: str(name).partition(" ")[0])
+        blocks = runs.loc[is_window, "start_sample"] * spot_zones.SLOT_S // runs.loc[is_window, "deadline_s"]
+        return {"cluster": zones + " block " + blocks.astype(str), "parent": zones}
 
     def run(self, instance: Instance, policy: Policy, options: Options, seed: int) -> RunRecord:
         return self._run(instance, policy, options)

@@ -1,4 +1,4 @@
-"""Bootstrap intervals over clusters: the scenarios of an experiment, or single instances."""
+"""Bootstrap intervals over clusters: scenarios of an experiment, blocks of windows, or single instances."""
 
 from __future__ import annotations
 
@@ -8,12 +8,23 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from hindsched.bench.family import family_named
 from hindsched.bench.results.quantile import quantile
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Weights", "cluster_words", "clusters", "percentiles", "resample", "resampled_means", "resampled_medians"]
+__all__ = [
+    "Weights",
+    "cluster_words",
+    "clusters",
+    "percentiles",
+    "resample",
+    "resample_nested",
+    "resampled_means",
+    "resampled_medians",
+    "weights_of",
+]
 
 Numbers = npt.NDArray[np.float64]
 #: Most clusters whose weights are an array of floats.
@@ -33,11 +44,13 @@ def clusters(runs: pd.DataFrame) -> npt.NDArray[np.intp]:
 
 
 def cluster_words(runs: pd.DataFrame) -> str:
-    """Return the name of the units of a bootstrap over these runs: scenarios, instances, or both."""
-    drawn = set() if "scenario" not in runs else set(runs["scenario"].notna().tolist())
-    return {frozenset({True}): "scenarios", frozenset({True, False}): "scenarios and single instances"}.get(
-        frozenset(drawn), "instances"
-    )
+    """Return the name of the units of a bootstrap over these runs: those of the families, instances, or both."""
+    is_alone = runs["cluster"] == runs["fingerprint"]
+    drawn = [family_named(str(name)).clusters_name for name in runs.loc[~is_alone, "family"].unique()]
+    if not is_alone.any():
+        return " and ".join(drawn)
+    alone = {family_named(str(name)).instances_name for name in runs.loc[is_alone, "family"].unique()}
+    return " and ".join([*drawn, *(f"single {name}" if drawn else name for name in sorted(alone))])
 
 
 class _ManyWeights:
@@ -74,6 +87,47 @@ def resample(num_clusters: int, *, resamples: int = 2000, seed: int = 0) -> Weig
     most = min(resamples, max(_FEWEST_RESAMPLES, _MOST_WEIGHTS // num_clusters))
     sizes = (min(_BLOCK, most - first) for first in range(0, most, _BLOCK))
     return _ManyWeights([rng.multinomial(num_clusters, shares, size=size).astype(np.uint8) for size in sizes])
+
+
+def resample_nested(parents: npt.NDArray[np.intp], *, resamples: int = 2000, seed: int = 0) -> Numbers:
+    """Return how often a bootstrap in two steps draws each cluster: it draws parents, and in each its clusters.
+
+    Parameters
+    ----------
+    parents
+        The number of each cluster's parent. A parent that is drawn brings as many clusters as it has.
+    resamples, seed
+        As for `resample`.
+
+    Examples
+    --------
+    >>> resample_nested(np.array([0, 0, 1]), resamples=3).tolist()
+    [[1.0, 1.0, 1.0], [1.0, 3.0, 0.0], [0.0, 0.0, 2.0]]
+    """
+    rng = np.random.default_rng(seed)
+    number = int(parents.max()) + 1
+    times = rng.multinomial(number, [1 / number] * number, size=resamples)
+    weights = np.zeros((resamples, len(parents)))
+    for parent in range(number):
+        own = np.flatnonzero(parents == parent)
+        weights[:, own] = rng.multinomial(times[:, parent] * len(own), [1 / len(own)] * len(own))
+    return weights
+
+
+def weights_of(runs: pd.DataFrame) -> tuple[npt.NDArray[np.intp], Weights]:
+    """Return the number of each run's cluster, and how often each resample draws each cluster.
+
+    If the clusters have several parents (the column ``parent``), a resample draws parents, and clusters in them.
+    """
+    cluster = clusters(runs)
+    number = int(cluster.max(initial=-1)) + 1
+    if "parent" in runs:
+        codes, names = runs["parent"].factorize(sort=True)
+        if len(names) > 1:
+            parents = np.zeros(number, dtype=np.intp)
+            parents[cluster] = codes
+            return cluster, resample_nested(parents)
+    return cluster, resample(number)
 
 
 def resampled_means(sample: Numbers, clusters: npt.NDArray[np.intp], weights: Weights) -> Numbers:

@@ -76,7 +76,8 @@ class Results:
           instance, if its point has them;
         - ``population``: the setting without the parameters that ratios are tabulated by, with the length if there are
           several; runs of one population are pooled;
-        - ``cluster``: the unit of the bootstrap, a scenario or else an instance.
+        - ``cluster``: the unit of the bootstrap, a scenario or a block of windows, or else an instance; ``parent``:
+          what clusters share, such as a zone ("": nothing).
     optima
         One row per solved instance: ``fingerprint``, ``optimum_status`` and further columns.
     left_out
@@ -131,7 +132,7 @@ class Columns:
 
 
 def typed_frame(raw: MutableMapping[str, Any] | pd.DataFrame) -> pd.DataFrame:
-    """Return rows with typed columns, and with the derived columns ``population``, ``cluster`` and ``options``.
+    """Return rows with typed columns, and with the columns ``population``, ``cluster``, ``parent`` and ``options``.
 
     Columns in a mapping are removed from it, since a million rows should not be held twice.
     """
@@ -163,6 +164,7 @@ def typed_frame(raw: MutableMapping[str, Any] | pd.DataFrame) -> pd.DataFrame:
         frame[name] = frame[name].map({text: _printed(str(text)) for text in shown})
     frame["setting"] = frame["setting"].astype(object).fillna("all runs")
     frame["population"], frame["options"], frame["cluster"] = frame["setting"], "", frame["fingerprint"]
+    frame["parent"] = ""
     frame["has_own_optimum"] = frame["has_own_optimum"].astype(object).fillna(False).astype(bool)
     for family in families:
         _derive_columns(frame, family)
@@ -200,12 +202,8 @@ def _derive_columns(frame: pd.DataFrame, family: AnyFamily) -> None:
         lengths = frame.loc[pointed].groupby("population")["length"].transform("nunique")
         several = lengths.index[(lengths > 1) & frame.loc[pointed, "length"].notna()]
         frame.loc[several, "population"] += " slots=" + frame.loc[several, "length"].astype(str)
-    if family.scenario:
-        drawn = is_own & frame["scenario"].notna()
-        place = frame.loc[drawn, "setting"].astype(str)
-        for name in family.scenario:
-            place = place + f" {name}=" + frame.loc[drawn, name].astype("string").fillna("none").astype(object)
-        frame.loc[drawn, "cluster"] = place
+    for name, found in family.clusters(frame if is_own.all() else frame[is_own]).items():
+        frame.loc[found.index, name] = found
 
 
 def _printed(text: str) -> str:

@@ -19,9 +19,9 @@ from hindsched.bench.results.bootstrap import (
     Weights,
     clusters,
     percentiles,
-    resample,
     resampled_means,
     resampled_medians,
+    weights_of,
 )
 from hindsched.bench.results.policy_order import policies_of
 from hindsched.bench.results.quantile import quantile
@@ -103,7 +103,7 @@ def distribution(ratios: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     import pandas as pd
 
     averages = family_named(str(ratios["family"].iloc[0])).averages if len(ratios) else ()
-    needed = ("family", "policy", "cluster", "value", "low", "high", *by, *averages)
+    needed = ("family", "policy", "cluster", "parent", "value", "low", "high", *by, *averages)
     panels = family_named(str(ratios["family"].iloc[0])).panels[:1] if len(ratios) else ()
     ratios = ratios[[name for name in dict.fromkeys((*needed, *panels)) if name in ratios]]  # a group is a copy
     rows = []
@@ -119,8 +119,7 @@ def by_policy(
 ) -> Iterator[tuple[Row, pd.DataFrame, npt.NDArray[np.intp], Weights]]:
     """Yield point and policy, its rows, the cluster of each row, and the weights of clusters in each resample."""
     for point, group in groups(ratios, by):
-        cluster = clusters(group)
-        weights = resample(int(cluster.max(initial=-1)) + 1) if len(group) else np.ones((1, 1))
+        cluster, weights = weights_of(group) if len(group) else (clusters(group), np.ones((1, 1)))
         for policy in policies_of(group):
             is_own = (group["policy"] == policy).to_numpy()
             yield {**point, "policy": policy}, group[is_own], cluster[is_own], weights
@@ -146,8 +145,7 @@ def medians(ratios: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     policies = policies_of(ratios)
-    cluster = clusters(ratios)
-    weights = resample(int(cluster.max()) + 1)
+    cluster, weights = weights_of(ratios)
     middle: dict[str, tuple[float, float]] = {}
     lows, highs = {}, {}
     for policy in policies:

@@ -22,6 +22,7 @@ STUDIES = {
     "batches-theorem": "docs.studies.commands.batches_theorem:batches_theorem",
     "chainless": "docs.studies.commands.chainless:chainless",
     "claims": "docs.studies.commands.claims:claims",
+    "deadline-foresight": "docs.studies.commands.deadline_foresight:deadline_foresight",
     "deadline-renewal": "docs.studies.commands.deadline_renewal:deadline_renewal",
     "deadline-strategies": "docs.studies.commands.deadline_strategies:deadline_strategies",
     "fleets": "docs.studies.commands.fleets:fleets",

@@ -19,7 +19,7 @@ from hindsched.online.deadline.availability_periods import Hazards, Periods, Rat
 from hindsched.online.deadline.kernels.expected_costs import NOTHING, ON_DEMAND, expected_costs
 from hindsched.online.deadline.visible import Visible
 
-__all__ = ["CostTable", "Renewal", "cheapest_kind"]
+__all__ = ["CostTable", "Renewal", "Setting", "cheapest_kind", "cost_table"]
 
 #: Largest and smallest number of steps of the grid of slacks.
 _MOST_STEPS, _FEWEST_STEPS = 128, 8
@@ -31,8 +31,8 @@ _PRICE_CHANGE = 0.1
 _TABLES = 12
 
 
-class _Setting(NamedTuple):
-    """What a table depends on."""
+class Setting(NamedTuple):
+    """What the table of a job in one zone depends on: the job, present prices, and `Periods.rates`."""
 
     slots: int
     slot_s: int
@@ -96,8 +96,8 @@ class Renewal:
         prices = visible.price(0, Kind.SPOT), visible.price(0, Kind.ON_DEMAND)
         if self._prices is None or _have_moved(self._prices, prices):
             self._prices = prices  # the present prices are the best forecast of later ones
-        setting = _Setting(job.slots, job.slot_s, job.work_s, job.overhead_s, *self._prices, self._periods.rates())
-        kind = cheapest_kind(visible, _table(setting), self._periods.age_class)
+        setting = Setting(job.slots, job.slot_s, job.work_s, job.overhead_s, *self._prices, self._periods.rates())
+        kind = cheapest_kind(visible, cost_table(setting), self._periods.age_class)
         return None if kind is None else (0, kind)
 
 
@@ -169,7 +169,8 @@ class _Decision:
 
 
 @lru_cache(maxsize=_TABLES)
-def _table(setting: _Setting) -> CostTable:
+def cost_table(setting: Setting) -> CostTable:
+    """Return the expected costs of a job, on a grid that memory allows."""
     hazards = Hazards(setting.rates, setting.slot_s)
     spare_s = max(setting.slot_s, setting.slots * setting.slot_s - setting.work_s)
     states = 2 + max(1, -(-setting.overhead_s // setting.slot_s))

@@ -117,6 +117,18 @@ def test_trials_of_a_scenario_are_drawn_together():
     assert math.isnan(few.ci_low)  # nine scenarios
 
 
+def test_clusters_with_several_parents_are_drawn_in_two_steps():
+    names = [f"i{number:02}" for number in range(40)]
+    frame = runs(*((name, "IE", 10 if number < 20 else 30) for number, name in enumerate(names)))
+    alone = distribution(with_ratios(frame)).iloc[0]
+    parents = frame.assign(parent=[str(number // 10) for number in range(40)])
+    row = distribution(with_ratios(parents)).iloc[0]
+    assert row.ci_low < alone.ci_low < row["mean"] < alone.ci_high < row.ci_high  # four parents differ, not their runs
+    pd.testing.assert_series_equal(distribution(with_ratios(frame.assign(parent="a"))).iloc[0], alone)
+    ends = medians(with_ratios(parents)).iloc[0]
+    assert (ends.ci_low, ends.ci_high) == (1.0, 3.0)
+
+
 def test_medians_mark_policies_that_do_not_differ_significantly_from_the_best():
     names = [f"i{number}" for number in range(40)]
     rows = [(name, "IE", 20 + number % 5) for number, name in enumerate(names)]

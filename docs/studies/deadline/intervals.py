@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from hindsched.bench.results.bootstrap import resample_nested
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -36,18 +38,12 @@ class Resamples:
     """
 
     def __init__(self, windows: pd.DataFrame, *, seed: int = 0) -> None:
-        draws = np.random.default_rng(seed)
-        blocks = windows["start"].to_numpy() // BLOCK
-        zones = windows["zone"].to_numpy()
-        names = sorted(set(zones.tolist()))
-        times = draws.multinomial(len(names), [1 / len(names)] * len(names), size=_RESAMPLES)
+        blocks = (windows["start"] // BLOCK).rename("block")
+        cluster = windows.groupby(["zone", blocks], sort=True).ngroup().to_numpy()
+        parents = np.zeros(cluster.max() + 1, dtype=np.intp)
+        parents[cluster] = windows["zone"].factorize(sort=True)[0]
         #: Shape (resamples, windows).
-        self.weights: Reals = np.zeros((_RESAMPLES, len(windows)))
-        for i, name in enumerate(names):
-            mine = np.flatnonzero(zones == name)
-            known, places = np.unique(blocks[mine], return_inverse=True)
-            drawn = draws.multinomial(times[:, i] * len(known), [1 / len(known)] * len(known))
-            self.weights[:, mine] = drawn[:, places]
+        self.weights: Reals = resample_nested(parents, resamples=_RESAMPLES, seed=seed)[:, cluster]
 
     def mean(self, values: npt.ArrayLike) -> Reals:
         """Return the mean in each resample."""

@@ -6,7 +6,8 @@ from fractions import Fraction
 import pytest
 
 import hindsched as hs
-from hindsched.bench.coupled.trace_windows import LengthOption, spread
+from hindsched.bench.commands.trace_windows import spread
+from hindsched.bench.coupled.task_lengths import LengthOption
 from hindsched.instances.errors import InputError
 from hindsched.instances.intervals import Interval, Presence
 from hindsched.instances.traces import Trace

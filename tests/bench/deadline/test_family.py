@@ -2,15 +2,19 @@
 
 import json
 
+import pandas as pd
 import pytest
 
+import hindsched as hs
 from hindsched import instances
 from hindsched.bench.campaign.jobs import files_of_policy
 from hindsched.bench.deadline import FAMILY
 from hindsched.bench.deadline.gantt import history
 from hindsched.bench.deadline.sources import Generated, Window
+from hindsched.bench.results.bootstrap import cluster_words
+from hindsched.bench.results.columns import typed_frame
 from hindsched.bench.run_records import Options
-from hindsched.instances.deadline import UNITS_PER_DOLLAR, check, spot_zones
+from hindsched.instances.deadline import UNITS_PER_DOLLAR, check, spot_zones, write_instance
 from hindsched.instances.deadline.generate import generate
 from hindsched.offline.deadline import solve
 from hindsched.online.deadline import POLICIES, run_policy
@@ -115,6 +119,37 @@ def test_import_of_preempted_samples_and_check(hindsched, tmp_path):
     assert "600" in out
     with pytest.raises(json.JSONDecodeError):
         json.loads(out)
+
+
+def test_windows_of_a_trace_are_files_that_score_reads(hindsched, tmp_path):
+    trace, folder = tmp_path / "zone.csv", tmp_path / "windows"
+    spot = "".join(str(int(t % 11 > 2)) for t in range(120))
+    rows = (f"{600 * t},{up}" for t, up in enumerate(spot))
+    trace.write_text("\n".join(["date,availability", *rows]) + "\n")
+    sizes = ("--family", "deadline", "--slot", 600, "--work-h", 1, "--deadline-h", 2, "--overhead-h", "0.05")
+    code, out, err = hindsched("import", trace, *sizes, "--windows", 10, "-o", folder)
+    assert (code, out) == (0, "")
+    assert "windows of 12 slots that do not overlap, spread evenly over the trace" in err
+    names = sorted(path.name for path in folder.iterdir())
+    assert len(names) == 10
+    assert (names[0], names[-1]) == ("window-01-of-10-0s.json", "window-10-of-10-64800s.json")
+    for k, name in enumerate(names):
+        (zone,) = json.loads((folder / name).read_text())["zones"]
+        assert zone["spot"] == spot[12 * k : 12 * k + 12]
+    (one,) = hs.from_trace(trace, family="deadline", slot=600, work_h=1, deadline_h=2, start=600, windows=1)
+    assert json.loads(write_instance(one))["zones"][0]["spot"] == spot[1:13]
+    code, out, _ = hindsched("score", folder, "--policy", "uniform", "--results", tmp_path / "out")
+    assert code == 0
+    assert "windows of the same months depend on each other" in " ".join(out.split())
+    refused(
+        hindsched("import", trace, *sizes, "--windows", 11, "-o", tmp_path / "more"),
+        "--windows: 11, expected at most 10: so many windows of 12 slots",
+        "(--deadline-h, --start)",
+    )
+    refused(
+        hindsched("import", trace, *sizes[:-4], "--deadline-h", "0.1", "--windows", 2, "-o", tmp_path / "short"),
+        "--deadline-h: 360, expected at least one slot of 600 s",
+    )
 
 
 def test_bad_imports_are_refused_in_one_line(hindsched, tmp_path):
@@ -253,6 +288,27 @@ def test_score_on_packaged_windows(hindsched, tmp_path):
     code, out, _ = hindsched("report", tmp_path / "out")
     assert code == 0
     assert (tmp_path / "out" / "report" / "report.html").is_file()
+
+
+def test_windows_that_overlap_are_drawn_in_blocks_of_their_zone():
+    windows = [
+        Window(zone, start, 172_800, 187_200, 720) for zone in ("us-east-2a", "us-west-2b") for start in (0, 959, 960)
+    ]
+    rows = [
+        {
+            "family": "deadline",
+            "instance": w.name,
+            "setting": w.setting,
+            "policy": "greedy",
+            "fingerprint": str(i),
+            **w.point,
+        }
+        for i, w in enumerate(windows)
+    ]
+    frame = typed_frame(pd.DataFrame(rows))
+    assert frame["cluster"].tolist() == [f"{w.zone} block {w.start_sample // 960}" for w in windows]
+    assert frame["parent"].tolist() == [w.zone for w in windows]
+    assert cluster_words(frame) == "zones, and blocks of time in each"
 
 
 def test_a_campaign_of_windows_and_of_random_jobs(hindsched, tmp_path):

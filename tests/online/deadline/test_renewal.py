@@ -177,14 +177,14 @@ def test_jobs_with_many_slots_have_a_coarser_grid(monkeypatch: pytest.MonkeyPatc
     job = generate(9, slots=300, slot_s=60, up=0.7, stay=0.99)
     fine = _run(job).cost
     monkeypatch.setattr(renewal, "_MOST_NUMBERS", 0)
-    renewal._table.cache_clear()
+    renewal.cost_table.cache_clear()
     try:
         assert _run(job).cost == pytest.approx(fine, rel=0.2)
-        assert renewal._table.cache_info().currsize > 0
-        setting = renewal._Setting(300, 60, job.work_s, 300, 1, 3, (2, 2, 2))
-        assert renewal._table(setting).costs.shape[1] <= renewal._FEWEST_STEPS + 3
+        assert renewal.cost_table.cache_info().currsize > 0
+        setting = renewal.Setting(300, 60, job.work_s, 300, 1, 3, (2, 2, 2))
+        assert renewal.cost_table(setting).costs.shape[1] <= renewal._FEWEST_STEPS + 3
     finally:
-        renewal._table.cache_clear()
+        renewal.cost_table.cache_clear()
 
 
 def _run(job: Instance):

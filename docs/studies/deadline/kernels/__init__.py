@@ -1,0 +1,1 @@
+"""Machine code of the studies on jobs with a deadline."""
