@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,22 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["Picture", "bound", "check", "from_trace", "gantt", "generate", "report", "run", "score", "solve"]
+    from hindsched.bench.deadline.audit import Audit
+
+__all__ = [
+    "JobAudit",
+    "Picture",
+    "audit",
+    "bound",
+    "check",
+    "from_trace",
+    "gantt",
+    "generate",
+    "report",
+    "run",
+    "score",
+    "solve",
+]
 
 
 def generate(family: str = "coupled", **options: Any) -> Any:
@@ -97,9 +113,9 @@ def _context(command: click.Command, family: str, options: Given, *arguments: st
             for text in (*param.opts, *param.secondary_opts)
             if text.startswith("--")
         }
-    for own in ("family", "output", "help"):
+    given = ["--family", family] if "family" in known else []
+    for own in ("family", "output", "json", "help"):
         known.pop(own, None)
-    given = ["--family", family]
     for name, value in options.items():
         if name not in known:
             raise InputError(f"no such option, expected one of {', '.join(known)}", place=name)
@@ -216,6 +232,90 @@ def gantt(instance: Any, schedule: Any) -> Picture:
     if not verdict.is_valid:
         raise InputError(f"not drawn: {verdict}", place="schedule")
     return Picture(family_of(problem).report.draw(problem, drawn))
+
+
+class JobAudit:
+    """What the job of a log has paid and could have paid, which a notebook displays.
+
+    Attributes
+    ----------
+    bills
+        One row for each of the log, the optimum (``foresight``), the optimum with the guard, and the policies: dollars,
+        ``ratio`` to foresight, hours and launches. In ``dollars_if_there`` spot is there wherever nothing was observed,
+        in ``dollars`` it is not.
+    losses
+        One row for each run and each wait of the log: hours ``start_h`` and ``stop_h``, zone, kind, dollars paid and
+        lost.
+    least
+        Dollars below which no schedule stays, in slots or not.
+    findings
+        What the audit found, in sentences.
+    assumptions
+        What was assumed, rounded or not observed, in sentences.
+    """
+
+    def __init__(self, audit: Audit, name: str) -> None:
+        import pandas as pd
+
+        from hindsched.bench.commands.audit import bill_rows
+        from hindsched.bench.deadline.audit_page import audit_findings
+
+        self._audit, self._name = audit, name
+        self.bills = pd.DataFrame(bill_rows(audit))
+        self.losses = pd.DataFrame(audit.losses)
+        self.least = audit.least
+        self.findings = audit_findings(audit)
+        self.assumptions = list(audit.assumptions)
+
+    def picture(self) -> Picture:
+        """Return the runs of the optimum and of the log over the availability, and the dollars lost at each place."""
+        from hindsched.bench.deadline.audit_page import draw_audit
+
+        return Picture(draw_audit(self._audit, self._name))
+
+    def save(self, page: str | os.PathLike[str]) -> None:
+        """Write the HTML page, with its picture and tables next to it, as ``hindsched audit -o`` does."""
+        from hindsched.bench.deadline.audit_page import write_audit_page
+        from hindsched.bench.output_files import expect_writable
+
+        expect_writable(page)
+        write_audit_page(self._audit, Path(page), self._name)
+
+    def _repr_html_(self) -> str:
+        found = "".join(f"<p>{escape(line)}</p>" for line in self.findings)
+        return found + self.bills.to_html(index=False, na_rep="") + self.picture()._repr_svg_()
+
+
+def audit(log: str | os.PathLike[str], *traces: str | os.PathLike[str], **options: Any) -> JobAudit:
+    """Return what a real job has paid, what foresight and each policy would have paid, and where money was lost.
+
+    Parameters
+    ----------
+    log
+        A table with the columns ``time``, ``zone`` and ``kind``.
+    *traces
+        When spot was there: files, or the name of a packaged trace. None: only what the log shows.
+    **options
+        The options of ``hindsched audit``: ``--deadline-h 70`` is ``deadline_h=70``.
+
+    Raises
+    ------
+    InputError
+        For a log, traces or options that the command rejects.
+    """
+    from hindsched.bench.commands.audit import audit as command
+    from hindsched.bench.commands.audit import audit_of
+    from hindsched.bench.commands.options import in_flags
+
+    paths = [os.fspath(path) for path in (log, *traces)]
+    with _context(command, "", options, *paths) as ctx:
+        given = {
+            name: value for name, value in ctx.params.items() if name not in ("log", "traces", "output", "as_json")
+        }
+        try:
+            return JobAudit(audit_of(paths[0], paths[1:], given), Path(paths[0]).name)
+        except InputError as error:
+            raise in_flags(error) from None
 
 
 def score(

@@ -21,7 +21,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hindsched.bench.api import Picture, bound, check, from_trace, gantt, generate, report, run, score, solve
+    from hindsched.bench.api import (
+        JobAudit,
+        Picture,
+        audit,
+        bound,
+        check,
+        from_trace,
+        gantt,
+        generate,
+        report,
+        run,
+        score,
+        solve,
+    )
     from hindsched.instances.coupled.from_arrays import from_states
     from hindsched.instances.errors import HindschedError, InputError, SelfCheckError
     from hindsched.instances.files import read, read_schedule, write, write_schedule
@@ -30,10 +43,12 @@ if TYPE_CHECKING:
 __all__ = [
     "HindschedError",
     "InputError",
+    "JobAudit",
     "Picture",
     "Result",
     "SelfCheckError",
     "Status",
+    "audit",
     "bound",
     "check",
     "from_states",
@@ -52,7 +67,22 @@ __all__ = [
 
 #: Where each public name is defined.
 _MODULES = {
-    "bench.api": ("Picture", "bound", "check", "from_trace", "gantt", "generate", "report", "run", "score", "solve"),
+    "bench.api": (
+        *(
+            "JobAudit",
+            "Picture",
+            "audit",
+            "bound",
+            "check",
+            "from_trace",
+            "gantt",
+            "generate",
+            "report",
+            "run",
+            "score",
+        ),
+        "solve",
+    ),
     "instances.coupled.from_arrays": ("from_states",),
     "instances.errors": ("HindschedError", "InputError", "SelfCheckError"),
     "instances.files": ("read", "read_schedule", "write", "write_schedule"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from hindsched.bench.deadline.audit import Audit
     from hindsched.bench.deadline.audit_market import AuditTerms
     from hindsched.instances.traces import Trace
+
+__all__ = ["audit", "audit_of", "bill_rows"]
 
 #: Columns of the table of bills.
 _BILLS = {
@@ -69,22 +72,18 @@ def audit(log: str, traces: tuple[str, ...], output: Path | None, as_json: bool,
 
 
 def _audit(log: str, traces: tuple[str, ...], output: Path | None, as_json: bool, given: Row) -> None:
-    from hindsched.bench.deadline.audit import audit as made_audit
     from hindsched.bench.deadline.audit_page import audit_findings, write_audit_page
     from hindsched.bench.output_files import expect_writable
-    from hindsched.instances.deadline.job_log import read_job_log
 
     if output is not None:
         expect_writable(str(output))
-    read = read_job_log(log)
-    trace, rest = read_traces(traces, given) if traces else (None, given)
-    done = made_audit(read, trace, _terms(rest), _nodes(trace, rest["nodes"]))
+    done = audit_of(log, traces, given)
     if as_json:
         _print_json(done)
     else:
         hidden = "dollars_if_there" if done.is_known else ""
         table = Table({key: name for key, name in _BILLS.items() if key != hidden}, as_json)
-        table.add_all(_bill_rows(done))
+        table.add_all(bill_rows(done))
         table.show()
         for line in audit_findings(done):
             click.echo(line)
@@ -93,6 +92,22 @@ def _audit(log: str, traces: tuple[str, ...], output: Path | None, as_json: bool
     if output is not None:
         write_audit_page(done, output, Path(log).name)
         say_written("page", str(output))
+
+
+def audit_of(log: str, traces: Sequence[str], given: Row) -> Audit:
+    """Return the audit of a log that the options describe.
+
+    Raises
+    ------
+    InputError
+        As the command does.
+    """
+    from hindsched.bench.deadline.audit import audit as made_audit
+    from hindsched.instances.deadline.job_log import read_job_log
+
+    read = read_job_log(log)
+    trace, rest = read_traces(traces, given) if traces else (None, given)
+    return made_audit(read, trace, _terms(rest), _nodes(trace, rest["nodes"]))
 
 
 def _terms(given: Row) -> AuditTerms:
@@ -136,7 +151,8 @@ def _nodes(trace: Trace | None, text: str | None) -> list[str]:
     return list(trace.nodes[:chosen]) if isinstance(chosen, int) else list(chosen or [])
 
 
-def _bill_rows(audit: Audit) -> list[Row]:
+def bill_rows(audit: Audit) -> list[Row]:
+    """Return the bills with their ratios to that of foresight."""
     best = audit.bills[1].dollars
     rows = []
     for bill in audit.bills:
@@ -164,7 +180,7 @@ def _print_json(audit: Audit) -> None:
             "assumptions": list(audit.assumptions),
         }
     )
-    out.add_all({"row": "bill", **row} for row in _bill_rows(audit))
+    out.add_all({"row": "bill", **row} for row in bill_rows(audit))
     out.add_all({"row": "loss", **loss._asdict()} for loss in audit.losses)
 
 

@@ -11,13 +11,13 @@ from hindsched.bench.commands import options
 
 
 @click.command("deadline-foresight", short_help="Measure what some hours of foresight are worth (deadline).")
-@click.option("--starts", type=options.POSITIVE, default=3, show_default=True, help="Windows of each zone and setting.")
+@click.option("--starts", type=options.POSITIVE, default=2, show_default=True, help="Windows of each zone and setting.")
 @options.kept_in("deadline")
 @options.as_json
 def deadline_foresight(starts: int, results: Path, as_json: bool) -> None:
     """Run a yardstick that knows the next hours of spot on windows of the packaged zones, beside the optimum.
 
-    It looks ahead, so it is no on-line policy. Writes deadline_foresight.csv, in about 15 minutes.
+    It looks ahead, so it is no on-line policy. Writes deadline_foresight.csv, in about ten minutes.
     """
     import pandas as pd
 

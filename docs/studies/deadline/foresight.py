@@ -26,8 +26,8 @@ from hindsched.online.deadline.renewal import Setting, cost_table
 
 __all__ = ["HOURS", "POLICIES", "Foresight", "foresight_windows", "rows"]
 
-#: Hours of foresight.
-HOURS = (0, 1, 2, 4, 8, 16)
+#: Hours of foresight; none of them is `renewal`, all of them the optimum.
+HOURS = (1, 2, 4, 8, 16)
 #: On-line policies beside it.
 POLICIES = ("renewal", "uniform", "greedy")
 #: A plan is made again after this share of the foresight.

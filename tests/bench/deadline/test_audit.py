@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+import hindsched as hs
 from hindsched.bench.deadline.audit import audit
 from hindsched.bench.deadline.audit_market import AuditTerms
+from hindsched.bench.results.records import records_or_none
 from hindsched.instances.deadline import HOUR_S, UNITS_PER_DOLLAR, Instance, Kind, Zone
 from hindsched.instances.deadline.generate import generate
 from hindsched.instances.deadline.job_log import JobLog, LoggedRun
@@ -291,3 +293,37 @@ def test_the_tutorial_prints_what_it_shows(hindsched):
 def test_an_unknown_node_names_the_known_ones():
     with pytest.raises(InputError, match=r"nodes: b, expected one of a|nodes: 'b', expected one of a"):
         audit(LOST, trace_of(a="111111"), terms_of(6), ["b"])
+
+
+def test_the_function_returns_what_the_command_prints(hindsched, tmp_path):
+    log = DOCS / "tutorials" / "job.csv"
+    code, out, _ = hindsched("audit", log, "spot_aws_v100", "--deadline-h", 70, "--overhead-h", "0.2", "--json")
+    printed = [json.loads(line) for line in out.splitlines()]
+    found = hs.audit(log, "spot_aws_v100", deadline_h=70, overhead_h=0.2)
+    assert code == 0
+    assert (found.least, found.assumptions) == (printed[0]["least"], printed[0]["assumptions"])
+    for name, table in (("bill", found.bills), ("loss", found.losses)):
+        rows = [{key: value for key, value in row.items() if key != "row"} for row in printed if row["row"] == name]
+        assert records_or_none(table) == rows
+    assert found.findings[0] == "Paid: 125.36 dollars in 60.61 h."
+    shown = found._repr_html_()
+    assert "125.36 dollars" in shown
+    assert "<svg" in shown
+    found.save(tmp_path / "page.html")
+    assert "Was this spot bill good?" in (tmp_path / "page.html").read_text()
+    without = hs.audit(log, deadline_h=70, overhead_h=0.2)
+    assert without.bills["dollars_if_there"][1] < without.bills["dollars"][1]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "--deadline-h"),
+        ({"deadline_h": "x"}, "--deadline-h: x h, expected"),
+        ({"deadline_h": 70, "spot": 1}, "spot: no such option, expected one of deadline_h"),
+        ({"deadline_h": 70, "nodes": "all"}, "--nodes: nodes without a trace"),
+    ],
+)
+def test_the_function_refuses_what_the_command_refuses(options, said):
+    with pytest.raises(InputError, match=re.escape(said)):
+        hs.audit(DOCS / "tutorials" / "job.csv", **options)

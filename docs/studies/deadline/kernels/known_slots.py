@@ -29,29 +29,24 @@ def least_costs(moves: tuple[Ints, Ints], spot: Flags, units: Ints, terminal: Re
     """
     after, work = moves
     slots, (states, amounts) = len(spot), terminal.shape
+    most = work.max()
     kept = np.zeros((keep + 1, states, amounts))
-    later, now = terminal.copy(), np.zeros((states, amounts))
+    # amounts from ``left`` on cost nothing more
+    later, now = np.zeros((states, amounts + most)), np.zeros((states, amounts + most))
+    later[:, :amounts] = terminal
     if keep == slots:
         kept[keep] = terminal
-    most = work.max()
     for t in range(slots - 1, -1, -1):
+        end = min(amounts, left, t * most + 1)
         for u in range(states):
-            for amount in range(amounts):
-                if amount >= left:
-                    now[u, amount] = 0.0
+            now[u, :end] = later[after[u, 0], :end]
+            for choice in range(1, 3):
+                if choice == 1 and not spot[t]:
                     continue
-                if amount > t * most:
-                    break
-                least = np.inf
-                for choice in range(3):
-                    if choice == 1 and not spot[t]:
-                        continue
-                    value = later[after[u, choice], min(amounts - 1, amount + work[u, choice])]
-                    if choice > 0:
-                        value += units[choice - 1, t]
-                    least = min(least, value)
-                now[u, amount] = least
+                paid, made = units[choice - 1, t], later[after[u, choice], work[u, choice] :]
+                for amount in range(end):
+                    now[u, amount] = min(now[u, amount], paid + made[amount])
         later, now = now, later
         if t <= keep:
-            kept[t] = later
+            kept[t] = later[:, :amounts]
     return kept
