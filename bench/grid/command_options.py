@@ -13,6 +13,7 @@ __all__ = ["OPTIONS"]
 
 _KINDS = ("swf", "gwf", "batsim")
 _MIXES = ("wide", "narrow")
+_ARRIVALS = ("poisson", "bursts")
 #: As in `hindsched.bench.grid.experiment`, which is not imported for a help text.
 _PARTS = ("paper", "overlay", "size", "reach", "log", "whole")
 
@@ -26,16 +27,27 @@ _HELP = {
     "poll_slots": "dgs: slots between two polls of a node.  [default: 2]",
     "poll_phase": "dgs: whether all nodes poll in the same slots.  [default: common]",
     "explore": "dgs, late: whether a search reaches beyond neighbours of neighbours.  [default: fail]",
+    "latency": "dgs: slots until searches know an allocation.  [default: 0]",
+    "retries": "dgs: number of searches again after all offers are refused.  [default: 0]",
+    "mtbf": "dgs: mean slots until a node fails; 0: never.  [default: 0]",
+    "mttr": "dgs: mean slots until a failed node returns.  [default: 60]",
+    "restarts": "dgs: number of times that a job stopped by a failure is submitted again.  [default: 3]",
+    "cancel_percent": "dgs: share of jobs that are cancelled unless they have ended.  [default: 0]",
+    "cancel_slots": "dgs: mean slots until a job is cancelled.  [default: 60]",
     "patience": "late: slots until a waiting job gets a reservation.  [default: 60]",
     "rule": "queue, late: order of the jobs.  [default: length]",
 }
+
+
+#: Options that may be 0.
+_FROM_ZERO = ("latency", "retries", "mtbf", "restarts", "cancel_percent", "patience")
 
 
 def _of_runs() -> list[click.Option]:
     return [
         click.Option(
             [f"--{name.replace('_', '-')}"],
-            type=click.Choice(CHOICES[name]) if name in CHOICES else COUNT if name == "patience" else POSITIVE,
+            type=click.Choice(CHOICES[name]) if name in CHOICES else COUNT if name in _FROM_ZERO else POSITIVE,
             help=text,
         )
         for name, text in _HELP.items()
@@ -82,6 +94,12 @@ OPTIONS: Mapping[str, Sequence[click.Option]] = {
     "generate": [
         *_of_workload(5000, 1000, name="--jobs"),
         click.Option(["--seed"], type=COUNT, default=0, help="Seed."),
+        click.Option(
+            ["--arrivals"],
+            type=click.Choice(_ARRIVALS),
+            default=_ARRIVALS[0],
+            help="Submissions: a Poisson process; or batches of one user in a daily and weekly cycle.",
+        ),
     ],
     "import": _IMPORT,
     "solve": [bound_option()],

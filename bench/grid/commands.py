@@ -38,7 +38,8 @@ class GridCommands(FamilyCommands[Instance, Schedule]):
 
         rest = dict(given)
         mix = generate.WIDE_MIX if rest.pop("mix") == "wide" else generate.NARROW_MIX
-        return generate.generate(jobs=rest.pop("num_jobs"), mix=mix, **rest)
+        arrivals = generate.POISSON if rest.pop("arrivals") == "poisson" else generate.BURSTS
+        return generate.generate(jobs=rest.pop("num_jobs"), mix=mix, arrivals=arrivals, **rest)
 
     def import_trace(self, traces: Sequence[str], given: Given) -> tuple[Instance, Sequence[str]]:
         """Return the instance in one log, or in a workload of Batsim, and a line on what was read and left out."""

@@ -65,8 +65,17 @@ def _draw(axes: Axes, instance: Instance, schedule: Schedule, title: str) -> Non
             if len(instance) <= _NAMED_JOBS:
                 middle = ((start + length / 2), (first + last) / 2)
                 axes.text(*middle, str(j), ha="center", va="center", fontsize=6, color="white", clip_on=True)
+    for node, begin, end in schedule.document.get("outages", ()):
+        axes.broken_barh([(begin, end - begin)], (node - 0.5, 1), facecolor="#BBBBBB")
+    for _, start, end, text in schedule.document.get("stopped", ()):
+        for first, last in node_runs(text):
+            place = (first - 0.5, last - first + 1)
+            axes.broken_barh([(start, end - start)], place, facecolor="white", edgecolor="#D55E00", hatch="////")
     axes.set_xlim(0, max(_end(instance, schedule), 1))
     axes.set_ylim(instance.nodes - 0.5, -1.5)
-    axes.set_xlabel("slot; a cross marks the submission of a job that failed")
+    label = "slot; a cross marks the submission of a job that failed"
+    if "stopped" in schedule.document:
+        label += "; hatched: runs that were stopped; grey: nodes that are down"
+    axes.set_xlabel(label)
     axes.set_ylabel("node")
     axes.set_title(title, loc="left", fontsize=10)

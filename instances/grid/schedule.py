@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -13,15 +13,53 @@ from hindsched.instances.errors import InputError
 from hindsched.instances.grid.model import Instance, Ints
 from hindsched.instances.text_files import expect_format, expect_keys, format_document
 
-__all__ = ["SCHEDULE_FORMATS", "Schedule", "node_runs", "node_text", "read_schedule", "write_schedule"]
+__all__ = [
+    "SCHEDULE_FORMATS",
+    "Events",
+    "Schedule",
+    "StoppedRun",
+    "node_runs",
+    "node_text",
+    "read_schedule",
+    "write_schedule",
+]
 
-#: The formats of a schedule's file.
-SCHEDULE_FORMATS = ("grid-schedule/1",)
+#: The formats of a schedule's file; the second one has events.
+SCHEDULE_FORMATS = ("grid-schedule/1", "grid-schedule/2")
 
 _KEYS = ("format", "instance", "allocations")
+_EVENT_KEYS = ("outages", "cancelled", "stopped")
 _RUN = re.compile("([0-9]+)(?:-([0-9]+))?")
 #: Largest number of digits that are read exactly; a longer number is larger than every node and is cut to 10^18.
 _DIGITS = 18
+
+
+class StoppedRun(NamedTuple):
+    """A run of a job that stops before its end: it occupies ``nodes`` in the slots ``start`` to ``end`` - 1."""
+
+    job: int
+    start: int
+    end: int
+    nodes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Outages of nodes, cancelled jobs and stopped runs (docs/grid/model.md section 3.8).
+
+    Parameters
+    ----------
+    outages
+        Node, first slot, and the slot in which it returns; ascending.
+    cancelled
+        Job, and the slot from which on it does not run; ascending.
+    stopped
+        Runs that a node failure or a cancellation stopped, ascending.
+    """
+
+    outages: tuple[tuple[int, int, int], ...] = ()
+    cancelled: tuple[tuple[int, int], ...] = ()
+    stopped: tuple[StoppedRun, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +83,29 @@ class Schedule:
     document: Mapping[str, Any]
 
     @classmethod
-    def of(cls, instance: Instance, starts: Sequence[int | None], nodes: Sequence[Iterable[int]]) -> Schedule:
-        """Return the schedule with a start and nodes, in any order, for each job; None: the job failed."""
+    def of(
+        cls,
+        instance: Instance,
+        starts: Sequence[int | None],
+        nodes: Sequence[Iterable[int]],
+        events: Events | None = None,
+    ) -> Schedule:
+        """Return the schedule with a start and nodes, in any order, for each job; None: the job failed.
+
+        With events, the start and the nodes are those of the run that ends as planned.
+        """
         allocations = [
             None if start is None else [int(start), node_text(held)] for start, held in zip(starts, nodes, strict=True)
         ]
-        return cls({"format": SCHEDULE_FORMATS[0], "instance": instance.fingerprint, "allocations": allocations})
+        document = {"format": SCHEDULE_FORMATS[0], "instance": instance.fingerprint, "allocations": allocations}
+        if events is not None:
+            document |= {
+                "format": SCHEDULE_FORMATS[1],
+                "outages": [list(outage) for outage in events.outages],
+                "cancelled": [list(entry) for entry in events.cancelled],
+                "stopped": [[*run[:3], node_text(run.nodes)] for run in events.stopped],
+            }
+        return cls(document)
 
     @property
     def instance(self) -> object:
@@ -81,14 +136,15 @@ def read_schedule(document: Mapping[str, Any]) -> Schedule:
         If ``format`` is not one of `SCHEDULE_FORMATS`, a key is missing or unknown, or there is no list.
     """
     expect_format(document, SCHEDULE_FORMATS)
-    expect_keys(document, _KEYS, "allocations")
+    keys = _KEYS if document["format"] == SCHEDULE_FORMATS[0] else _KEYS + _EVENT_KEYS
+    expect_keys(document, keys, "allocations")
     return Schedule(document)
 
 
 def write_schedule(schedule: Schedule) -> str:
     """Return the text of a schedule's file, one job per line; `read_schedule` returns an equal schedule."""
-    document = {key: schedule.document[key] for key in _KEYS}
-    return format_document(document, ["allocations"])
+    document = {key: schedule.document[key] for key in (*_KEYS, *_EVENT_KEYS) if key in schedule.document}
+    return format_document(document, ["allocations", *_EVENT_KEYS])
 
 
 def node_text(nodes: Iterable[int]) -> str:

@@ -38,6 +38,13 @@ _RANGES = {
     "swap": (1, 2**31 - 1),
     "poll_slots": (1, 2**62),
     "patience": (0, 2**62),
+    "latency": (0, 2**31 - 1),
+    "retries": (0, 2**31 - 1),
+    "mtbf": (0, 2**31 - 1),
+    "mttr": (1, 2**31 - 1),
+    "restarts": (0, 2**31 - 1),
+    "cancel_percent": (0, 100),
+    "cancel_slots": (1, 2**31 - 1),
 }
 
 
@@ -75,6 +82,16 @@ class Dgs:
         Slots between two polls of a node; all nodes poll in ``common`` slots, or each in its ``own``.
     explore
         If two hops reach fewer nodes than the job is wide, a searcher fails (``fail``) or queries ``further`` nodes.
+    latency
+        Slots until searches know an allocation. 0: at once; 1: searches of one slot do not see each other.
+    retries
+        Number of times that a job whose offers are all refused is searched again.
+    mtbf, mttr
+        Mean slots until a node fails, and until it returns. ``mtbf`` 0: nodes never fail.
+    restarts
+        Number of times that a job is submitted again after a node failure has stopped it.
+    cancel_percent, cancel_slots
+        Share of the jobs that are cancelled unless they have ended, and the mean time after which they are.
     seed
         Names the random streams.
     """
@@ -90,10 +107,22 @@ class Dgs:
     poll_slots: int = 2
     poll_phase: str = "common"
     explore: str = "fail"
+    latency: int = 0
+    retries: int = 0
+    mtbf: int = 0
+    mttr: int = 60
+    restarts: int = 3
+    cancel_percent: int = 0
+    cancel_slots: int = 60
     seed: int = 0
 
     def __post_init__(self) -> None:
         _check(self)
+
+    @property
+    def has_events(self) -> bool:
+        """Whether a job may search in other slots than that of its submission, or stop before its end."""
+        return self.mtbf > 0 or self.cancel_percent > 0 or self.retries > 0
 
 
 @dataclass(frozen=True, slots=True)

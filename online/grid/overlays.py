@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hindsched.instances.array_types import Flags
 from hindsched.online.grid.draws import Draws, words
 
 __all__ = ["Cyclon", "Entry", "static_lists"]
@@ -43,6 +44,8 @@ class Cyclon:
         The lists begin as the static ones, all ages 0, with as many places in every cache.
     swap
         How many entries a message carries.
+    up
+        (M,) whether a node is available now, a view; None: all are, always.
 
     Attributes
     ----------
@@ -55,7 +58,8 @@ class Cyclon:
     Overlays", Journal of Network and Systems Management 13 (2005) 197-217.
     """
 
-    def __init__(self, nodes: int, degree: int, seed: int, swap: int) -> None:
+    def __init__(self, nodes: int, degree: int, seed: int, swap: int, up: Flags | None = None) -> None:
+        self.up = up
         self.swap = swap
         self.seed = seed
         self.caches: list[list[Entry | None]] = [
@@ -72,16 +76,26 @@ class Cyclon:
         for p in range(len(self.caches)):
             self._act(p, draws)
 
+    def join(self, k: int, introducer: int | None) -> None:
+        """Replace the cache of a node by the introducer and copies of its entries; without one it is emptied."""
+        self.caches[k] = [None] * len(self.caches[k])
+        if introducer is not None:
+            cache = self.caches[introducer]
+            self._merge(k, [Entry(introducer, 0), *_copies(cache, _filled(cache))], ())
+
     def _act(self, p: int, draws: Draws) -> None:
-        """Let node p exchange entries with its oldest neighbour."""
+        """Let node p exchange entries with its oldest neighbour, or drop that entry if the neighbour is down."""
         cache = self.caches[p]
         mine = _filled(cache)
-        if not mine:
+        if not mine or not self._is_up(p):
             return
         for place in mine:
             _at(cache, place).age += 1
         oldest = max(mine, key=lambda place: _at(cache, place).age)  # the first of several
         q = _at(cache, oldest).node
+        if not self._is_up(q):
+            cache[oldest] = None
+            return
         sent = draws.some(self.swap - 1, [place for place in mine if place != oldest])
         message = [Entry(p, 0), *_copies(cache, sent)]
         given = draws.some(self.swap, _filled(self.caches[q]))
@@ -89,6 +103,9 @@ class Cyclon:
         cache[oldest] = None
         self._merge(p, reply, sent)
         self._merge(q, message, given)
+
+    def _is_up(self, k: int) -> bool:
+        return self.up is None or bool(self.up[k])
 
     def _merge(self, k: int, entries: Sequence[Entry], places: Sequence[int]) -> None:
         """Add entries: in empty places first, then in those of entries that were sent; drop the rest."""

@@ -12,8 +12,9 @@ import numpy as np
 from hindsched.instances.errors import InputError
 from hindsched.instances.grid import Instance, Schedule
 from hindsched.instances.grid.model import Ints
+from hindsched.instances.grid.schedule import Events
 
-__all__ = ["Counters", "LateCounters", "Metrics", "Run", "Utilisation"]
+__all__ = ["Counters", "EventCounters", "LateCounters", "Metrics", "Run", "Utilisation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,35 @@ class Counters:
     allocated_nodes: int = 0
     failed_reach: int = 0
     failed_stale: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EventCounters(Counters):
+    """Counters of a run of dgs with failures, cancellations or searches again (docs/grid/model.md section 3.8).
+
+    Parameters
+    ----------
+    outages
+        Failures of nodes, and nodes that are down in slot 0.
+    lost_runs, lost_slots
+        Runs that node failures stopped, and the node-slots that these had used.
+    moved
+        Reservations that node failures made void.
+    failed_lost
+        Jobs that node failures stopped more than ``restarts`` times.
+    cancelled
+        Jobs that were cancelled before their end.
+    retries
+        Searches again after refusals.
+    """
+
+    outages: int = 0
+    lost_runs: int = 0
+    lost_slots: int = 0
+    moved: int = 0
+    failed_lost: int = 0
+    cancelled: int = 0
+    retries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +171,8 @@ class Run:
         The nodes of job j are ``held[offsets[j]:offsets[j + 1]]``, ascending; read-only.
     counters
         Counters of dgs and late; None for other schedulers.
+    events
+        Outages, cancelled jobs and stopped runs; None in a run without such options.
     """
 
     FAILED: ClassVar[int] = -1
@@ -151,6 +183,7 @@ class Run:
     offsets: Ints = field(repr=False)
     held: Ints = field(repr=False)
     counters: Counters | LateCounters | None = None
+    events: Events | None = None
 
     def __post_init__(self) -> None:
         for array in (self.starts, self.offsets, self.held):
@@ -164,6 +197,7 @@ class Run:
         starts: Sequence[int | None],
         nodes: Sequence[Iterable[int]],
         counters: Counters | LateCounters | None = None,
+        events: Events | None = None,
     ) -> Run:
         """Return the run with these starts (None: failed) and nodes, in any order."""
         ordered = [sorted(held) for held in nodes]
@@ -175,6 +209,7 @@ class Run:
             offsets,
             np.fromiter(chain.from_iterable(ordered), dtype=np.int64, count=int(offsets[-1])),
             counters,
+            events,
         )
 
     @property
@@ -191,7 +226,7 @@ class Run:
     def schedule(self) -> Schedule:
         """Return the schedule for `hindsched.instances.grid.check`; O(allocated nodes)."""
         starts = [None if start == self.FAILED else start for start in self.starts.tolist()]
-        return Schedule.of(self.instance, starts, [self.nodes(j) for j in range(len(starts))])
+        return Schedule.of(self.instance, starts, [self.nodes(j) for j in range(len(starts))], self.events)
 
     def metrics(self) -> Metrics:
         """Return the metrics of the run.

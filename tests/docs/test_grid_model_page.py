@@ -13,7 +13,7 @@ from hindsched.instances.grid.packaged_log import kth_sp2
 from hindsched.instances.grid.workloads import UNUSABLE
 from hindsched.online.grid import OPTIONS, POLICIES, Counters, Metrics
 from hindsched.online.grid.options import CHOICES
-from hindsched.online.grid.runs import LateCounters
+from hindsched.online.grid.runs import EventCounters, LateCounters
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "grid" / "model.md").read_text(encoding="utf-8")
@@ -59,8 +59,12 @@ def test_metrics_rules_and_schedulers_are_described():
     assert all(f"`{name}`" in described or name in ("dgs", "queue") for name in POLICIES)
     assert all(f"`{rule}`" in section("3.6") for rule in CHOICES["rule"])
     for option in OPTIONS:
-        assert f"`{option}`" in section("3.2") + section("3.3") + section("3.4") + section("3.7"), option
+        assert f"`{option}`" in section("3.2") + section("3.3") + section("3.4") + section("3.7") + section("3.8"), (
+            option
+        )
     assert all(f"`{field.name}`" in section("3.7") for field in dataclasses.fields(LateCounters))
+    described = section("3.3") + section("3.4") + section("3.5") + section("3.8")
+    assert all(f"`{field.name}`" in described for field in dataclasses.fields(EventCounters))
 
 
 def test_the_mixes_are_those_of_the_table():

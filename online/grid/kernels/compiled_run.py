@@ -13,9 +13,11 @@ from hindsched.instances.grid import Instance
 from hindsched.instances.random_streams import stream
 from hindsched.online.grid.dgs import Offer
 from hindsched.online.grid.draws import WORDS_PER_JOB, words
+from hindsched.online.grid.events import FOREVER, EventRun
 from hindsched.online.grid.kernels import baseline_kernels, dgs_kernels, late_kernels
 from hindsched.online.grid.kernels.node_schedules import Candidates, NodeSchedules
 from hindsched.online.grid.kernels.overlay_kernels import Overlay, cyclon_round, static_overlay
+from hindsched.online.grid.kernels.schedule_kernels import release, release_all, reserve
 from hindsched.online.grid.late import LateScheduler
 from hindsched.online.grid.options import AsapCounted, AsapPinned, BuiltIn, Dgs, Easy, Fcfs, Late, Queue
 from hindsched.online.grid.runs import Counters, Run
@@ -37,7 +39,11 @@ def run_kernel(instance: Instance, policy: BuiltIn) -> Run:
     [0, 3, 0]
     """
     if isinstance(policy, Dgs):
-        return _Dgs(instance, policy).run()
+        return (
+            EventRun(instance, policy, _EventDgs(instance, policy)).run()
+            if policy.has_events
+            else _Dgs(instance, policy).run()
+        )
     if isinstance(policy, Late):
         return LateScheduler(instance, policy, _CompiledQueries(instance, policy)).run()
     if isinstance(policy, AsapPinned):
@@ -116,6 +122,8 @@ class _Dgs:
             options.poll_phase == "own",
             options.poll_slots,
             options.explore == "further",
+            options.latency,
+            options.messaging == "poll" or options.latency > 0 or options.mtbf > 0,
         )
         self.context = _search_context(instance, self.overlay, search)
         self.poll = 0
@@ -129,15 +137,19 @@ class _Dgs:
             self._run_slots(0, last)
         else:
             every = self.options.every
-            nodes, degree = self.overlay.lists.shape
-            swap = min(self.options.swap, degree)  # no node has more entries
-            work: Int32s = np.empty((6, swap + degree + 1), dtype=np.int32)
             for number in range(last // every + 1):
-                if number > 0 and degree > 0:
-                    drawn = words(nodes * (2 * swap - 1), "grid", "shuffle", self.options.seed, number)
-                    cyclon_round(self.overlay, swap, drawn, work)
+                self.shuffle(number)
                 self._run_slots(number * every, min((number + 1) * every - 1, last))
         return self._result()
+
+    def shuffle(self, number: int) -> None:
+        """Simulate a round of Cyclon; round 0 does nothing."""
+        nodes, degree = self.overlay.lists.shape
+        if number > 0 and degree > 0:
+            swap = min(self.options.swap, degree)  # no node has more entries
+            work: Int32s = np.empty((6, swap + degree + 1), dtype=np.int32)
+            drawn = words(nodes * (2 * swap - 1), "grid", "shuffle", self.options.seed, number)
+            cyclon_round(self.overlay, swap, drawn, work)
 
     def _run_slots(self, begin: int, end: int) -> None:
         """Count polls and allocate jobs in slots ``begin`` to ``end``."""
@@ -166,9 +178,81 @@ class _Dgs:
         within = np.arange(int(offsets[-1])) - offsets[:-1][job]
         held = self.jobs.held[self.jobs.offsets[:-1][job] + within].astype(np.int64)
         held = held[np.lexsort((held, job))]
+        return Run(self.options.name, self.instance, self.jobs.starts, offsets, held, Counters(**self.totals()))
+
+    def totals(self) -> dict[str, int]:
+        """Return the counters."""
         count = dict(zip(dgs_kernels.COUNTED, self.context.counts.tolist(), strict=True))
-        counters = Counters(**count, forwards=count["searches"], pull=count["first"] + count["second"], poll=self.poll)
-        return Run(self.options.name, self.instance, self.jobs.starts, offsets, held, counters)
+        more = {"forwards": count["searches"], "pull": count["first"] + count["second"], "poll": self.poll}
+        return count | more
+
+
+class _EventDgs(_Dgs):
+    """Overlay, schedules and counters of a run of dgs with events, which `EventRun` simulates."""
+
+    def __init__(self, instance: Instance, options: Dgs) -> None:
+        super().__init__(instance, options)
+        self.up = self.overlay.up
+        self.slot = -1
+        self.stamp = 0
+        self.last = int(instance.submit[-1]) if len(instance) else -1
+        self.job = _job_arrays(instance)
+
+    def advance(self, slot: int) -> None:
+        every = self.options.every if self.options.overlay == "cyclon" else FOREVER
+        while self.slot < slot:
+            begin = self.slot + 1
+            if begin % every == 0:
+                self.shuffle(begin // every)
+            self.slot = min(slot, begin // every * every + every - 1)
+            sizes = np.where(self.up, self.overlay.sizes, 0)
+            self.poll += _polls(sizes, begin, min(self.slot, self.last), self.options)
+
+    def neighbours(self, node: int) -> list[int]:
+        row = self.overlay.lists[node]
+        known: list[int] = row[row >= 0].tolist()
+        return known
+
+    def allocate(self, searchers: Sequence[int], job: tuple[int, int, int]) -> tuple[int, int, tuple[int, ...]]:
+        self.job.submit[0], self.job.width[0], self.job.length[0] = job
+        self.job.starts[0] = -1
+        self.context.work.pool[: len(searchers)] = searchers
+        found = dgs_kernels.allocate(self.job, 0, len(searchers), self.stamp, self.context)
+        self.stamp += len(searchers)
+        start = int(self.job.starts[0])
+        return found, start, tuple(self.job.held[: job[1]].tolist()) if start >= 0 else ()
+
+    def release(self, nodes: Sequence[int], start: int, *, without: int = -1) -> None:
+        held: Int32s = np.array(nodes, dtype=np.int32)
+        release_all(self.context.schedules, held, start)
+        self._push(int(self.overlay.in_degrees[held[held != without]].sum()))
+
+    def stop(self, node: int, now: int) -> None:
+        self.up[node] = False
+        reserve(self.context.schedules, node, now, FOREVER, now)
+
+    def resume(self, node: int, stopped: int, introducer: int | None) -> None:
+        self.up[node] = True
+        release(self.context.schedules, node, stopped)
+        if self.options.overlay == "cyclon":
+            self._join(node, introducer)
+        self._push(int(self.overlay.in_degrees[node]))
+
+    def _join(self, node: int, introducer: int | None) -> None:
+        """Replace the list of a node by an introducer and its list."""
+        lists, ages, sizes, in_degrees, _ = self.overlay
+        known: list[tuple[int, int]] = []
+        if introducer is not None:
+            known = [(introducer, 0), *zip(lists[introducer].tolist(), ages[introducer].tolist(), strict=True)]
+        in_degrees[self.neighbours(node)] -= 1
+        taken = [entry for entry in known if entry[0] >= 0 and entry[0] != node][: lists.shape[1]]
+        lists[node], sizes[node] = -1, len(taken)
+        for place, (neighbour, age) in enumerate(taken):
+            lists[node, place], ages[node, place] = neighbour, age
+            in_degrees[neighbour] += 1
+
+    def _push(self, messages: int) -> None:
+        self.context.counts[dgs_kernels.COUNTED.index("push")] += messages
 
 
 class _CompiledQueries:
@@ -177,13 +261,10 @@ class _CompiledQueries:
     def __init__(self, instance: Instance, options: Late) -> None:
         overlay = static_overlay(instance.nodes, options.degree, options.seed)
         self.lists: list[list[int]] = overlay.lists.tolist()
-        widest = int(instance.width.max()) if len(instance) else 1
-        submit, width, length, starts = np.zeros((4, 1), dtype=np.int64)
-        none = np.empty(0, dtype=np.int32)
-        self.job = dgs_kernels.Jobs(submit, width, length, starts, none, none.astype(np.int64))
-        search = dgs_kernels.SearchOptions(options.fwd, False, False, 1, options.explore == "further")
+        self.job = _job_arrays(instance)
+        search = dgs_kernels.SearchOptions(options.fwd, False, False, 1, options.explore == "further", 0, False)
         self.context = _search_context(instance, overlay, search)
-        self.found: Int32s = np.empty(widest, dtype=np.int32)
+        self.found: Int32s = np.empty(len(self.job.held), dtype=np.int32)
         self.stamp = 0
 
     def best_offer(self, searchers: Sequence[int], now: int, width: int, length: int) -> Offer | None:
@@ -208,13 +289,21 @@ class _CompiledQueries:
         late_kernels.reserve_all(self.context.schedules, np.array(offer.nodes, dtype=np.int32), offer.start, end, now)
 
 
+def _job_arrays(instance: Instance) -> dgs_kernels.Jobs:
+    """Return arrays for a job at a time."""
+    widest = int(instance.width.max()) if len(instance) else 1
+    submit, width, length, starts = np.zeros((4, 1), dtype=np.int64)
+    held: Int32s = np.empty(widest, dtype=np.int32)
+    return dgs_kernels.Jobs(submit, width, length, starts, held, np.zeros(1, dtype=np.int64))
+
+
 def _search_context(
     instance: Instance, overlay: Overlay, options: dgs_kernels.SearchOptions
 ) -> dgs_kernels.SearchContext:
     widest = int(instance.width.max()) if len(instance) else 1
     return dgs_kernels.SearchContext(
         overlay,
-        NodeSchedules.of(instance.nodes, int(instance.width.sum())),
+        NodeSchedules.of(instance.nodes, int(instance.width.sum()) + instance.nodes),  # a run or an outage each
         options,
         dgs_kernels.Work.of(instance.nodes, overlay.lists.shape[1], options.fwd, widest),
         np.zeros(len(dgs_kernels.COUNTED), dtype=np.int64),

@@ -12,7 +12,7 @@ from hindsched.online.grid.kernels.node_schedules import Candidates, NodeSchedul
 from hindsched.online.grid.kernels.overlay_kernels import Overlay
 from hindsched.online.grid.kernels.schedule_kernels import drop_past, is_free, least_start, reserve
 
-__all__ = ["COUNTED", "Jobs", "SearchContext", "SearchOptions", "Work", "run_jobs", "search"]
+__all__ = ["COUNTED", "Jobs", "SearchContext", "SearchOptions", "Work", "allocate", "run_jobs", "search"]
 
 #: Names of the counters, in the order of the array of counts.
 COUNTED = (
@@ -55,13 +55,15 @@ class Jobs(NamedTuple):
 
 
 class SearchOptions(NamedTuple):
-    """Options as numbers."""
+    """Options as numbers; ``needs_all``: an offer that is not the best may be used."""
 
     fwd: int
     is_poll: bool
     is_own: bool
     poll_slots: int
     is_further: bool
+    latency: int
+    needs_all: bool
 
 
 class Work(NamedTuple):
@@ -136,21 +138,32 @@ def run_jobs(
                 work.pool[size] = lists[entry, x]
                 size += 1
         searchers = min(options.fwd, size)
-        found = 0
-        best = _ALWAYS
         for i in range(searchers):
             x = i + below(drawn[j - first, 1 + i], size - i)
             work.pool[i], work.pool[x] = work.pool[x], work.pool[i]
-            # with exact knowledge, an offer that starts no earlier than the best is never used
-            start = search(jobs, j, work.pool[i], i, best, j * 64 + i, context)
-            work.offers[i] = start
-            if start >= 0:
-                found += 1
-                if start < best and not options.is_poll:
-                    best = start
-        counts[_SEARCHES] += searchers
-        counts[_ANSWERS] += found
-        _confirm(jobs, j, searchers, found, context)
+        found = allocate(jobs, j, searchers, j * 64, context)
+        if jobs.starts[j] < 0:
+            counts[_STALE if found > 0 else _REACH] += 1
+
+
+@kernel
+def allocate(jobs: Jobs, j: int, searchers: int, stamp: int, context: SearchContext) -> int:
+    """Let the first nodes of the pool search for a job, confirm the first valid offer; return the number of offers."""
+    work, counts = context.work, context.counts
+    found = 0
+    best = _ALWAYS
+    for i in range(searchers):
+        # with exact knowledge, an offer that starts no earlier than the best is never used
+        start = search(jobs, j, work.pool[i], i, best, stamp + i, context)
+        work.offers[i] = start
+        if start >= 0:
+            found += 1
+            if start < best and not context.options.needs_all:
+                best = start
+    counts[_SEARCHES] += searchers
+    counts[_ANSWERS] += found
+    _confirm(jobs, j, searchers, found, context)
+    return found
 
 
 @kernel
@@ -176,8 +189,8 @@ def search(
     own = count
     if free < width:
         for x in range(d):
-            if lists[searcher, x] >= 0:
-                queried = lists[searcher, x]
+            queried = lists[searcher, x]
+            if queried >= 0 and overlay.up[queried]:
                 counts[_QUERIES] += 1
                 counts[_SECOND] += overlay.sizes[queried]
                 count, free = _discover(queried, count, free, submit, length, stamp, context)
@@ -187,6 +200,8 @@ def search(
         while count < width and own < count:
             queried = work.candidates.nodes[own]
             own += 1
+            if not overlay.up[queried]:
+                continue
             counts[_QUERIES] += 1
             counts[_SECOND] += overlay.sizes[queried]
             count, free = _discover(queried, count, free, submit, length, stamp, context)
@@ -206,7 +221,7 @@ def search(
                 taken += 1
                 if taken == width:
                     break
-    return start
+    return start if start < _ALWAYS else -1  # a node that is down has a run without end
 
 
 @kernel
@@ -222,10 +237,10 @@ def _discover(
     """Add the neighbours of a node to the candidates; return their number, and the number free at submission."""
     overlay, schedules, options, work, _ = context
     lists = overlay.lists
-    known = _ALWAYS
+    known = submit - options.latency + 1 if options.latency else _ALWAYS
     if options.is_poll:
         phase = node % options.poll_slots if options.is_own else 0
-        known = submit - (submit - phase) % options.poll_slots if submit >= phase else 0
+        known = min(known, submit - (submit - phase) % options.poll_slots if submit >= phase else 0)
     for x in range(lists.shape[1]):
         candidate = lists[node, x]
         if candidate < 0 or work.seen[candidate] == stamp:
@@ -268,4 +283,3 @@ def _confirm(jobs: Jobs, j: int, searchers: int, found: int, context: SearchCont
             jobs.starts[j] = start
             return
         counts[_REFUSALS] += 1
-    counts[_STALE if found > 0 else _REACH] += 1

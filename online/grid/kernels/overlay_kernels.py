@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hindsched.instances.array_types import Int32s, Ints, Words
+from hindsched.instances.array_types import Flags, Int32s, Ints, Words
 from hindsched.instances.compiling import kernel
 from hindsched.online.grid.draws import words
 from hindsched.online.grid.kernels.node_schedules import below
@@ -26,12 +26,15 @@ class Overlay(NamedTuple):
         (M, d) the neighbour in each place of a node's list, -1 for an empty place, and its age.
     sizes, in_degrees
         (M,) the number of filled places of each node, and the number of nodes that list it.
+    up
+        (M,) whether a node is available.
     """
 
     lists: Int32s
     ages: Int32s
     sizes: Ints
     in_degrees: Ints
+    up: Flags
 
 
 def static_overlay(nodes: int, degree: int, seed: int) -> Overlay:
@@ -43,7 +46,9 @@ def static_overlay(nodes: int, degree: int, seed: int) -> Overlay:
         drawn[k] = words(d, "grid", "overlay", seed, k)
     _draw_lists(drawn, np.arange(nodes, dtype=np.int32), lists)
     in_degrees = np.bincount(lists.ravel(), minlength=nodes).astype(np.int64)
-    return Overlay(lists, np.zeros_like(lists), np.full(nodes, d, dtype=np.int64), in_degrees)
+    return Overlay(
+        lists, np.zeros_like(lists), np.full(nodes, d, dtype=np.int64), in_degrees, np.ones(nodes, dtype=np.bool_)
+    )
 
 
 @kernel
@@ -71,15 +76,20 @@ def cyclon_round(overlay: Overlay, swap: int, drawn: Words, work: Int32s) -> Non
     work
         (6, swap + d) work array.
     """
-    lists, ages, sizes, in_degrees = overlay
+    lists, ages, sizes, in_degrees, up = overlay
     nodes, d = lists.shape
     word = 0
     sent, given, message, message_ages, reply, reply_ages = range(6)
     for p in range(nodes):
-        if sizes[p] == 0:
+        if sizes[p] == 0 or not up[p]:
             continue
         oldest = _oldest(lists[p], ages[p])
         q = lists[p, oldest]
+        if not up[q]:
+            lists[p, oldest] = -1
+            sizes[p] -= 1
+            in_degrees[q] -= 1
+            continue
         others = _filled(lists[p], oldest, work[sent])
         sends = min(swap - 1, others)
         for i in range(sends):

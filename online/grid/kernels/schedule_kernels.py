@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hindsched.instances.array_types import Ints
+from hindsched.instances.array_types import Int32s, Ints
 from hindsched.instances.compiling import kernel
 from hindsched.online.grid.kernels.node_schedules import Candidates, NodeSchedules
 
-__all__ = ["drop_past", "is_free", "kth_least", "least_start", "next_free", "reserve"]
+__all__ = ["drop_past", "is_free", "kth_least", "least_start", "next_free", "release", "release_all", "reserve"]
 
 
 @kernel
@@ -67,6 +67,27 @@ def reserve(schedules: NodeSchedules, node: int, start: int, end: int, confirmed
         schedules.head[node] = entry
     else:
         schedules.after[before] = entry
+
+
+@kernel
+def release(schedules: NodeSchedules, node: int, start: int) -> None:
+    """Remove the run with this start from the schedule of a node, which has one."""
+    before, entry = -1, schedules.head[node]
+    while schedules.start[entry] != start:
+        before, entry = entry, schedules.after[entry]
+    if before < 0:
+        schedules.head[node] = schedules.after[entry]
+    else:
+        schedules.after[before] = schedules.after[entry]
+    schedules.after[entry] = schedules.pool[0]
+    schedules.pool[0] = entry
+
+
+@kernel
+def release_all(schedules: NodeSchedules, nodes: Int32s, start: int) -> None:
+    """Remove the run with this start from the schedules of nodes."""
+    for i in range(len(nodes)):
+        release(schedules, nodes[i], start)
 
 
 @kernel

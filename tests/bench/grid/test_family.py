@@ -318,3 +318,34 @@ def test_the_key_of_a_run_includes_the_options_of_its_optimum():
     plain, other_solver, *limited = (policy_job(source, "dgs", options).key for options in ways)
     assert plain == other_solver  # without a limit nothing is solved
     assert len({plain, *limited, policy_job(source, "dgs", Options(solver="cpsat", time_limit_s=1.0)).key}) == 4
+
+
+def test_events_and_bursts_by_the_command_line(hindsched, tmp_path):
+    path, schedule, picture = (tmp_path / name for name in ("i.json", "s.json", "g.svg"))
+    given = ("--nodes", 12, "--jobs", 30, "--load", 0.7, "--arrivals", "bursts")
+    assert hindsched("generate", "--family", "grid", *given, "-o", path)[0] == 0
+    assert len(set(instances.read(path).submit.tolist())) < 15
+    events = ("--mtbf", 600, "--mttr", 90, "--cancel-percent", 20, "--latency", 1, "--retries", 2, "--restarts", 0)
+    code, out, _ = hindsched("simulate", path, "--policy", "dgs", *events, "--schedule", schedule, "--json")
+    (row,) = objects(out)
+    assert (code, row["mtbf"], row["failed"] >= row["cancelled"] > 0) == (0, 600, True)
+    assert row["lost_runs"] + row["moved"] > 0
+    code, out, _ = hindsched("check", path, schedule)
+    assert (code, f"{row['failed']} failed, total wait {row['total_wait']}" in out) == (0, True)
+    assert hindsched("gantt", path, schedule, "-o", picture)[0] == 0
+    assert "nodes that are down" in picture.read_text()
+    code, _, err = hindsched("simulate", path, "--policy", "dgs", "--cancel-percent", 101)
+    assert (code, "--cancel-percent: 101, expected an integer from 0 to 100" in err) == (2, True)
+
+
+def test_a_run_with_cancelled_jobs_has_the_optimum_of_the_others(by_enumeration):
+    compared = 0
+    for seed in range(40):
+        instance = random_instance(seed, jobs=6, nodes=6, widest=3)
+        options = Options(run=(("cancel_percent", "40"), ("cancel_slots", "2"), ("mtbf", "90")), time_limit_s=1.0)
+        record = FAMILY.run(instance, "dgs", options, seed)
+        FAMILY.replay(instance, record, "dgs")
+        if record.facts["cancelled"]:
+            assert record.optimum.lower <= record.value
+            compared += record.facts["failed"] < len(instance)
+    assert compared > 3

@@ -1,6 +1,7 @@
 """The checker: broken rules of schedules by hand, and random schedules compared with a table of slots and nodes."""
 
 import itertools
+import json
 import random
 
 import numpy as np
@@ -168,3 +169,75 @@ def test_node_texts_round_trip():
         runs = node_runs(node_text(nodes))
         assert [k for a, b in runs for k in range(a, b + 1)] == nodes
         assert all(b[0] > a[1] + 1 for a, b in itertools.pairwise(runs))
+
+
+#: Node 0 is down in slots 2-3 and stops job 0, which runs again from slot 4 on; job 1 is cancelled in slot 3.
+EVENTS = {
+    "format": "grid-schedule/2",
+    "allocations": [[4, "0-1"], None, [7, "0-3"]],
+    "outages": [[0, 2, 4], [3, 0, 1], [3, 5, 6]],
+    "cancelled": [[1, 3]],
+    "stopped": [[0, 0, 2, "0-1"], [1, 2, 3, "1-3"]],
+}
+
+
+def with_events(**others):
+    document = {"instance": THREE.fingerprint} | EVENTS | others
+    return check(THREE, Schedule(document))
+
+
+def test_the_outcome_with_events():
+    found = with_events()
+    assert found.is_valid, found
+    assert (found.outcome.jobs, found.outcome.failed, found.outcome.total_wait) == (3, 1, 4 + 6)
+    schedule = Schedule({"format": "grid-schedule/2", "instance": THREE.fingerprint} | EVENTS)
+    assert check(THREE, read_schedule(json.loads(write_schedule(schedule)))).is_valid
+    assert with_events(outages=[], cancelled=[], stopped=[]).is_valid
+
+
+@pytest.mark.parametrize(
+    ("key", "rows", "rule", "slot"),
+    [
+        ("outages", {}, "S1", None),
+        ("outages", [[0, 2]], "S1", None),
+        ("outages", [[0, 2, 4.0]], "S1", None),
+        ("outages", [[4, 2, 4]], "S1", None),
+        ("outages", [[0, 4, 4]], "S1", None),
+        ("outages", [[0, 2, 4], [0, 3, 5]], "S1", None),
+        ("outages", [[1, 8, 9], [0, 2, 4]], "S1", None),
+        ("outages", [[0, 2, 4], [1, 1, 2]], "S7", 1),
+        ("outages", [[0, 2, 4], [2, 2, 9]], "S7", 2),
+        ("outages", [[0, 2, 5]], "S7", 4),
+        ("outages", [], "S8", 0),
+        ("cancelled", [[1, 3], [1, 4]], "S1", None),
+        ("cancelled", [[3, 3]], "S1", None),
+        ("cancelled", [[1, 0]], "S1", None),
+        ("cancelled", [], "S8", 2),
+        ("cancelled", [[1, 4]], "S8", 2),
+        ("cancelled", [[1, 3], [2, 7]], "S9", 7),
+        ("stopped", [[0, 0, 2]], "S1", None),
+        ("stopped", [[0, 0, True, "0-1"]], "S1", None),
+        ("stopped", [[3, 0, 2, "0-1"]], "S1", None),
+        ("stopped", [[0, 0, 2, "1-0"]], "S1", None),
+        ("stopped", [[0, -1, 2, "0-1"]], "S3", -1),
+        ("stopped", [[0, 0, 2, "0,0"]], "S4", 0),
+        ("stopped", [[0, 0, 2, "0-2"]], "S5", 0),
+        ("stopped", [[0, 0, 3, "0-1"]], "S8", 0),
+        ("stopped", [[0, 2, 2, "0-1"]], "S8", 2),
+        ("stopped", [[0, 0, 2, "1-2"]], "S8", 0),
+        ("stopped", [[0, 10**30, 2, "0-1"]], "S8", 10**30),
+        ("stopped", [[0, 0, 2, "0-1"], [0, 1, 2, "0,3"]], "S8", 1),
+        ("allocations", [[4, "0-1"], None, [5, "0-3"]], "S6", 5),
+    ],
+)
+def test_broken_rules_of_events(key, rows, rule, slot):
+    found = with_events(**{key: rows})
+    assert (found.rule, found.time) == (rule, slot)
+
+
+def test_events_belong_to_their_format():
+    assert with_events(format="grid-schedule/1").rule == "S1"
+    assert verdict(GOOD, format="grid-schedule/2").rule == "S1"
+    document = {"format": "grid-schedule/2", "instance": THREE.fingerprint, "allocations": GOOD}
+    with pytest.raises(InputError, match="outages"):
+        read_schedule(document)

@@ -6,7 +6,7 @@ from statistics import NormalDist
 import pytest
 
 from hindsched.instances.errors import InputError
-from hindsched.instances.grid.generate import NARROW_MIX, JobMix, generate
+from hindsched.instances.grid.generate import BURSTS, NARROW_MIX, POISSON, Arrivals, JobMix, generate
 from tests.cases.grid import raw_words
 
 
@@ -74,3 +74,55 @@ def test_options_out_of_range_are_refused(options):
 def test_mixes_out_of_range_are_refused(options):
     with pytest.raises(InputError):
         JobMix(**options)
+
+
+def test_bursts_have_the_jobs_of_their_batches_and_a_cycle():
+    bursts = generate(jobs=20_000, seed=4, arrivals=Arrivals(swing=0.6, weekend=0.5, batch=5.0))
+    plain = list(generate(jobs=20_000, seed=4).rows())
+    rows = list(bursts.rows())
+    first = [j for j in range(len(rows)) if j == 0 or rows[j] != rows[j - 1]]
+    u5 = [((word >> 11) + 0.5) / 2**53 for word in raw_words(5 * 20_000, "grid", "generate", 4)[4::5]]
+    assert {j for j in range(1, 20_000) if u5[j] >= 1 - 1 / 5.0} >= set(first[1:])
+    assert len(rows) / len(first) == pytest.approx(5, rel=0.05)
+    assert [rows[j][1:] for j in first] == [plain[j][1:] for j in first]  # a batch has its first job's
+    week = 7 * 1440
+    whole = [r for r in bursts.submit[first].tolist() if r < bursts.submit[-1] // week * week]
+    days, hours = [0] * 7, [0] * 24
+    for submit in whole:
+        days[submit % week // 1440] += 1
+        hours[submit % 1440 // 60] += 1
+    assert sum(days[5:]) / sum(days[:5]) == pytest.approx(0.5 * 2 / 5, rel=0.15)
+    assert sum(hours[12:16]) / sum(hours[:4]) == pytest.approx(1.56 / 0.44, rel=0.25)
+
+
+def test_the_clock_of_a_cycle_inverts_its_rate():
+    arrivals = Arrivals(swing=0.9, weekend=0.25)
+    times = [0.0, 7.5, 100.0, 167.99, 168.0, 1000.0]
+    clock = arrivals.clock(times, 3600)
+    assert clock[0] == 0
+    assert clock[4] == pytest.approx(168)
+    assert clock == sorted(clock)
+    rates = [
+        (1 + 0.9 * math.cos(math.pi * (hour % 24 - 13.5) / 12)) * (0.25 if hour % 168 >= 120 else 1)
+        for hour in range(1100)
+    ]
+    mean = sum(rates[:168]) / 168
+    for time, slot in zip(times, clock, strict=True):
+        passed = sum(rates[: int(slot)]) + (slot - int(slot)) * rates[int(slot)]
+        assert passed / mean == pytest.approx(time, abs=1e-6)
+    assert Arrivals().clock(times, 3600) == times
+
+
+def test_bursts_request_more_than_the_grid_on_some_days():
+    for arrivals, above in ((POISSON, False), (BURSTS, True)):
+        instance = generate(nodes=500, jobs=4_000, seed=1, mix=NARROW_MIX, arrivals=arrivals)
+        requested = [0] * (int(instance.submit[-1]) // 1440 + 1)
+        for submit, width, length in instance.rows():
+            requested[submit // 1440] += width * length
+        assert (max(requested) > 1440 * 500) is above
+
+
+@pytest.mark.parametrize("options", [{"swing": 1.0}, {"swing": -0.1}, {"weekend": 0}, {"batch": 0.5}])
+def test_arrivals_out_of_range_are_refused(options):
+    with pytest.raises(InputError, match=next(iter(options))):
+        Arrivals(**options)
