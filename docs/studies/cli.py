@@ -12,6 +12,7 @@ __all__ = ["STUDIES", "studies"]
 
 #: Where each command is: module and attribute.
 STUDIES = {
+    "bags-baselines": "docs.studies.commands.bags_baselines:bags_baselines",
     "bags-speed": "docs.studies.commands.bags_speed:bags_speed",
     "batches-arrivals": "docs.studies.commands.batches_arrivals:batches_arrivals",
     "batches-copies": "docs.studies.commands.batches_copies:batches_copies",
