@@ -44,6 +44,13 @@ _ON_DEMAND = click.Option(["--on-demand"], is_flag=True, help="Allow saves at an
 _SET = click.Option(
     ["--set", "machines"], type=click.Choice(list(SETS)), default="M01", help="Set of machines in the paper."
 )
+_MOVE = click.Option(
+    ["--move", "move_s"],
+    type=COUNT,
+    default=0,
+    metavar="S",
+    help="Seconds that a machine spends to fetch a checkpoint that it has not saved itself.",
+)
 _MIX = click.Option(["--mix"], type=click.Choice(MIXES), default=MIXES[0], help="Arrangement of machine types in M04.")
 _RUN = [
     click.Option(
@@ -77,6 +84,7 @@ _GENERATE = [
     _SET,
     *_bag(),
     _ON_DEMAND,
+    _MOVE,
     _MIX,
     click.Option(
         ["--trace"],
@@ -99,6 +107,7 @@ _IMPORT = [
     click.Option(["--slot", "slot_s"], required=True, metavar="S", help="Seconds of a slot."),
     *_bag(tasks_needed=True),
     _ON_DEMAND,
+    _MOVE,
     click.Option(["--kinds"], default="D", metavar="D|ABCD...", help="Type of all machines, or of each machine."),
     click.Option(
         ["--start"], metavar="TIME", help="Begin of slot 0: UNIX seconds or an ISO date.  [default: earliest]"

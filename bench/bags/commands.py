@@ -37,10 +37,10 @@ class BagsCommands(FamilyCommands[Instance, Schedule]):
         from hindsched.instances.bags import generate
 
         bag = dict(given)
-        small, seed, slots = (bag.pop(name) for name in ("small", "seed", "slots"))
+        small, seed, slots, move_s = (bag.pop(name) for name in ("small", "seed", "slots", "move_s"))
         if not small:
-            return generate.paper(slots=slots, seed=seed, **bag)
-        refuse_unused(("machines", "reference_s", "mix", "trace", "start"), "with --small")
+            return _with_move(generate.paper(slots=slots, seed=seed, **bag), move_s)
+        refuse_unused(("machines", "reference_s", "mix", "trace", "start", "move_s"), "with --small")
         flags = given_flags()
         chosen: Row = {name: bag[name] for name in ("tasks", "store", "on_demand") if name in flags}
         if "checkpoints" in flags:
@@ -55,7 +55,8 @@ class BagsCommands(FamilyCommands[Instance, Schedule]):
 
         trace, rest = read_traces(traces, given)
         nodes = chosen_nodes(trace, rest.pop("nodes"))
-        return from_trace(trace, nodes=nodes, **rest), trace.assumptions
+        move_s = rest.pop("move_s")
+        return _with_move(from_trace(trace, nodes=nodes, **rest), move_s), trace.assumptions
 
     def availability(self, instance: Instance) -> Sequence[str]:
         return availability_of(instance.states, [f"machine {q}" for q in range(len(instance.states))])
@@ -94,6 +95,10 @@ class BagsCommands(FamilyCommands[Instance, Schedule]):
         from hindsched.bench.bags.reproduction import Setup, reproduce
 
         reproduce(folder, Setup(**given), num_processes=num_processes, dask=dask, as_json=as_json)
+
+
+def _with_move(instance: Instance, move_s: int) -> Instance:
+    return instance.replace(move=move_s * 1000 // instance.tick_ms)
 
 
 def minutes(instance: Instance, ticks: int) -> float:

@@ -56,7 +56,8 @@ def check(instance: Instance, schedule: Schedule) -> Verdict:
       machine do not overlap.
     - ``on_demand``: a save needs an instance that allows it and a run of that machine with start < instant <= end.
     - ``origin``: a run starts from 0, or from at most a state that a run of its task has saved by then. With private
-      stores only runs on the same machine count.
+      stores only runs on the same machine count. If no run on the same machine has saved as much, the run spends
+      ``move`` UP ticks before it works.
     - ``complete``: unless T is null, every task is completed.
     - ``turnaround``: T is the last completion rounded up, and null only if some task is not completed.
 
@@ -137,13 +138,15 @@ class _Replay:
     def __init__(self, instance: Instance, schedule: Schedule) -> None:
         self.runs = sorted(schedule.runs, key=lambda run: (run.start, run.machine, run.task, run.end, run.origin))
         self.saves: dict[Run, list[Instant]] = defaultdict(list)
+        self.fetches: dict[Run, int] = {}  # UP ticks before a run works, if any
         self.machines = [_Machine(row, instance.slot) for row in instance.states]
         self._instance = instance
 
     def state(self, run: Run, instant: Instant) -> Fraction:
         """Return the state that the copy has reached by an instant of its run."""
         machine = self.machines[run.machine]
-        done = Fraction(machine.up_ticks(instant) - machine.up_ticks(run.start), self._instance.ticks[run.machine])
+        ticks = machine.up_ticks(instant) - machine.up_ticks(run.start) - self.fetches.get(run, 0)
+        done = Fraction(max(0, ticks), self._instance.ticks[run.machine])
         return min(run.origin + done, Fraction(self._instance.segments))
 
     def saved(self, run: Run, instant: Instant) -> Fraction:
@@ -160,7 +163,7 @@ class _Replay:
         """Return when the copy completes its task; None if it does not."""
         machine = self.machines[run.machine]
         ticks = (self._instance.segments - Fraction(run.origin)) * self._instance.ticks[run.machine]
-        instant = machine.reaches(machine.up_ticks(run.start) + ticks)
+        instant = machine.reaches(machine.up_ticks(run.start) + self.fetches.get(run, 0) + ticks)
         return instant if instant is not None and instant <= run.end else None
 
 
@@ -236,6 +239,10 @@ def _check_origins(instance: Instance, replay: _Replay) -> None:
             reason = f"task {run.task} starts from {run.origin} on machine {run.machine}"
             raise _BrokenRule(run.start, "origin", f"{reason}, but every state saved{where} by then is smaller")
         key = (run.task, run.machine)
+        if instance.is_shared and instance.move and run.origin > 0:
+            own = max(best[key], replay.saved(last[key], run.start)) if key in last else 0
+            if own < run.origin:
+                replay.fetches[run] = instance.move
         if key in last:
             best[key] = max(best[key], replay.saved(last[key], last[key].end))
         last[key] = run

@@ -33,6 +33,7 @@ class _InstanceFile(msgspec.Struct, forbid_unknown_fields=True):
     tick_ms: _Positive = 1
     reference_s: _Positive = 1800
     clock_s: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    move: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
 def read_instance(document: dict[str, Any]) -> Instance:
@@ -41,8 +42,8 @@ def read_instance(document: dict[str, Any]) -> Instance:
     Parameters
     ----------
     document
-        The JSON object of a file with format ``bags/1``. ``on_demand``, ``tick_ms``, ``reference_s`` and ``clock_s``
-        may be left out.
+        The JSON object of a file with format ``bags/1``. ``on_demand``, ``tick_ms``, ``reference_s``, ``clock_s``
+        and ``move`` may be left out.
 
     Raises
     ------
@@ -63,6 +64,7 @@ def read_instance(document: dict[str, Any]) -> Instance:
         tick_ms=file.tick_ms,
         reference_s=file.reference_s,
         clock_s=file.clock_s,
+        move=file.move,
     )
 
 
@@ -85,6 +87,7 @@ def write_instance(instance: Instance) -> str:
         "on_demand": instance.on_demand,
         "reference_s": instance.reference_s,
         "clock_s": instance.clock_s,
+        **({"move": instance.move} if instance.move else {}),
         "machines": (
             {"segment": ticks, "states": letters}
             for ticks, letters in zip(instance.ticks, st.to_letters(instance.states), strict=True)

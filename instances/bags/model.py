@@ -60,6 +60,8 @@ class Instance(BaseInstance):
         R, CPU seconds of a task on the reference machine. Deadlines depend on it.
     clock_s
         Seconds since Monday 00:00 at tick 0; None: it is always day.
+    move
+        UP ticks that a machine spends to fetch a state that it has not saved itself (docs/bags/model.md section 2).
 
     Raises
     ------
@@ -85,6 +87,7 @@ class Instance(BaseInstance):
     tick_ms: int
     reference_s: int
     clock_s: int | None
+    move: int
 
     def __init__(
         self,
@@ -98,6 +101,7 @@ class Instance(BaseInstance):
         tick_ms: int = 1,
         reference_s: int = 1800,
         clock_s: int | None = None,
+        move: int = 0,
     ) -> None:
         if len(ticks) == 0:
             raise InputError("no machine, expected at least one", place="machines")
@@ -116,6 +120,7 @@ class Instance(BaseInstance):
             "tick_ms": as_integer(tick_ms, 1, MOST, "tick_ms"),
             "reference_s": as_integer(reference_s, 1, MOST, "reference_s"),
             "clock_s": None if clock_s is None else as_integer(clock_s, 0, WEEK_S - 1, "clock_s"),
+            "move": as_integer(move, 0, MOST, "move"),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -145,6 +150,11 @@ class Instance(BaseInstance):
         """Whether every machine can start from any saved state."""
         return self.store is Store.SHARED
 
+    @property
+    def is_move_paid(self) -> bool:
+        """Whether starting from a state of another machine costs time."""
+        return self.move > 0 and self.is_shared and (self.segments > 1 or self.on_demand)
+
     @cached_property
     def fingerprint(self) -> str:
         """``sha256:`` and the digest of the content. It binds schedules and results to this instance."""
@@ -152,6 +162,8 @@ class Instance(BaseInstance):
         numbers = (self.tasks, self.segments, self.slot, self.ticks, str(self.store), self.on_demand)
         clock = (self.tick_ms, self.reference_s, self.clock_s)
         digest.update(repr((numbers, clock, self.states.shape)).encode())
+        if self.move:  # an instance without it keeps its fingerprint
+            digest.update(f"move {self.move}".encode())
         digest.update(self.states.tobytes())
         return f"sha256:{digest.hexdigest()}"
 

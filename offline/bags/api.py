@@ -6,8 +6,10 @@ A solver is a function ``(instance, limits) -> Claim``, see `hindsched.offline.b
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from hindsched.instances.bags import Instance, Store, check
+from hindsched.instances.errors import InputError
 from hindsched.offline.bags.claim import Claim
 from hindsched.offline.confirmation import expect_valid, expect_value
 from hindsched.offline.limits import Limits, Stopwatch
@@ -92,7 +94,8 @@ def solve(
     -------
     Result
         ``optimal``, ``infeasible`` within the known slots, or ``bounds``: ``lower`` is proven, and ``value`` is the
-        turnaround of the best schedule, if one was found. ``by`` names the method behind the lower bound.
+        turnaround of the best schedule, if one was found. ``by`` names the method behind the lower bound. Where moves
+        of checkpoints are paid, there is an optimum only if both bounds agree.
 
     Raises
     ------
@@ -120,11 +123,28 @@ def solve(
             store=instance.store if store is None else store,
             on_demand=instance.on_demand if on_demand is None else on_demand,
         )
-    chosen = named(_best(instance) if solver == AUTO else solver, SOLVERS)
-    claim: Claim = chosen.load()(instance, limits)
+    if not instance.is_move_paid:
+        claim = _claim(instance, solver, limits)
+    elif solver == AUTO:
+        claim = _bounds_with_paid_moves(instance, limits)
+    else:
+        raise InputError(f"{solver}, expected {AUTO}: moves are paid, and only bounds are known", place="solver")
     result = claim.result(watch.elapsed_s())
     confirm(instance, result)
     return result
+
+
+def _claim(instance: Instance, solver: str, limits: Limits) -> Claim:
+    claim: Claim = named(_best(instance) if solver == AUTO else solver, SOLVERS).load()(instance, limits)
+    return claim
+
+
+def _bounds_with_paid_moves(instance: Instance, limits: Limits) -> Claim:
+    """Return the optimum without the price of moves as a bound, and a schedule that moves nothing (H10)."""
+    free = _claim(instance.replace(move=0), AUTO, limits)
+    still = _claim(instance.replace(move=0, store=Store.PRIVATE), AUTO, limits)
+    schedule = None if still.schedule is None else replace(still.schedule, instance=instance.fingerprint)
+    return replace(free, schedule=schedule, by=f"{free.by}, free moves")
 
 
 def _best(instance: Instance) -> str:

@@ -7,6 +7,7 @@ any other choice. It relies on these facts only:
   nothing over the same decision at the tick before, since the copy ends its segments no earlier. So decisions are at
   ticks.
 - A copy never gains from a smaller saved state than the greatest one, nor from being dropped without another task.
+  Where moves are paid, it starts from the greatest state that its machine has saved, or fetches the greatest of all.
 - On demand with private stores everything is saved at once; then the ticks of a machine on a task add up.
 
 On demand with a shared store tasks may change machines at any rational instant. There the search is over the time that
@@ -52,13 +53,15 @@ def optimum(instance: Instance) -> int | None:
     >>> optimum(pair), optimum(pair.replace(store="private")), optimum(pair.replace(on_demand=True))
     (4, 4, 4)
     """
+    if instance.on_demand and instance.is_move_paid:
+        raise InputError("paid moves and saves on demand, expected one of them", place="brute")
     if instance.on_demand:
         return _shared_on_demand(instance) if instance.is_shared else _private_on_demand(instance)
     return _not_on_demand(instance)
 
 
 def _not_on_demand(instance: Instance) -> int | None:
-    disks = 1 if instance.is_shared else instance.num_machines
+    disks = _disks(instance)
     states: set[_State] = {(((0,) * disks,) * instance.tasks, (_OUT,) * instance.num_machines)}
     visited = 0
     for tick in range(instance.horizon):
@@ -83,8 +86,16 @@ def _choices(
 ) -> Iterator[_Copy]:
     yield copies[q]
     if is_up:
-        disk = 0 if instance.is_shared else q
-        yield from {(task, done[disk], 0) for task, done in enumerate(saved)} - {copies[q]}
+        disk = q if _disks(instance) > 1 else 0
+        starts = {(task, done[disk], 0) for task, done in enumerate(saved)}
+        if instance.is_move_paid:  # ticks are negative while a state is fetched
+            starts |= {(task, max(done), -instance.move) for task, done in enumerate(saved) if max(done) > done[disk]}
+        yield from starts - {copies[q]}
+
+
+def _disks(instance: Instance) -> int:
+    """Return the number of disks that the search tells apart."""
+    return instance.num_machines if instance.is_move_paid or not instance.is_shared else 1
 
 
 def _advance(
@@ -103,7 +114,7 @@ def _advance(
             moved[q] = (task, done, ticks + 1)
             continue
         moved[q] = (task, done + 1, 0)
-        disk = 0 if instance.is_shared else q
+        disk = q if len(disks[task]) > 1 else 0
         disks[task][disk] = max(disks[task][disk], done + 1)
     going = [task for task, row in enumerate(disks) if max(row) < instance.segments]
     order = sorted(going, key=lambda task: (disks[task], [copy[1:] if copy[0] == task else _OUT for copy in moved]))

@@ -23,6 +23,7 @@ class Checkpoints:
     def __init__(self, store: Store) -> None:
         self._is_private = store is Store.PRIVATE
         self._states: dict[tuple[int, int], int] = {}
+        self._own: dict[tuple[int, int], int] = {}  # by task and machine
 
     def saved(self, task: int, machine: int) -> int:
         """Return the greatest state from which the machine can start the task, in parts."""
@@ -32,8 +33,17 @@ class Checkpoints:
         """Save a state if it is greater than the saved one; return whether it is."""
         if state <= self.saved(task, machine):
             return False
+        self.keep(task, machine, state)
         self._states[self._key(task, machine)] = state
         return True
+
+    def keep(self, task: int, machine: int, state: int) -> None:
+        """Note that the machine has saved a state itself, whether or not the store already holds as much."""
+        self._own[task, machine] = max(state, self.own(task, machine))
+
+    def own(self, task: int, machine: int) -> int:
+        """Return the greatest state of the task that the machine has saved itself, in parts."""
+        return self._own.get((task, machine), 0)
 
     def _key(self, task: int, machine: int) -> tuple[int, int]:
         return (task, machine if self._is_private else -1)

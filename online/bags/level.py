@@ -50,8 +50,8 @@ class Level:
         ranks = []
         for task in visible.unfinished:
             copies, saved = visible.copies(task), visible.saved(task)
-            end = min(copy.since + ticks_of_first(copy.origin, ticks[copy.machine]) for copy in copies)
-            ahead = end - (instant + ticks_of_first(saved, ticks[machine]))
+            end = min(copy.since + copy.fetch + ticks_of_first(copy.origin, ticks[copy.machine]) for copy in copies)
+            ahead = end - (instant + visible.fetch(task) + ticks_of_first(saved, ticks[machine]))
             if ahead > 0:
                 ranks.append((0, saved, -ahead, 0, task))
             elif len(copies) < self.max_copies:
@@ -82,7 +82,8 @@ class Pace(Level):
         ranks = []
         for task in visible.waiting:
             rest = rests[task] - 1
-            time_left = tau - (instant + ticks_of_first(visible.saved(task), ticks[machine]))
+            first = visible.fetch(task) + ticks_of_first(visible.saved(task), ticks[machine])
+            time_left = tau - (instant + first)
             if rest * speeds[0] <= time_left:
                 ranks.append((0, abs(rest * ticks[machine] - time_left), task))
             else:

@@ -292,33 +292,28 @@ class Past:
         before = 0
         if self.history is not None:
             before, states = self.history.slots, np.hstack([self.history.states, states])
-        hours = _hours_of_day(problem, before, states.shape[1])  # of the slot after each slot
-        ages = _age_classes(states)
-        was_up = np.zeros(states.shape, dtype=np.int64)
+        p, length = states.shape
+        slots, machines = np.arange(length), np.arange(p)[:, None]
+        was_up = np.zeros(states.shape)
         was_up[:, 1:] = states[:, :-1] == UP  # the transition into a slot is known in that slot
         failed = was_up * (states == DOWN)
         every, failures = was_up.sum(axis=0).cumsum(), failed.sum(axis=0).cumsum()
 
-        def ratio(counted: Any, lost: Any) -> Any:
-            """Return (failures + 1) / (expected failures + 1) of groups that contain each machine and slot."""
-            return (lost + 1) * every / np.maximum(counted * failures + every, 1)
+        def ratio(groups: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+            """Return (failures + 1) / (expected failures + 1) of the group of each machine and slot."""
+            groups = np.broadcast_to(groups, states.shape)
+            number = int(groups.max()) + 1
+            places = (np.roll(groups, 1, axis=1) * length + slots).ravel()  # a transition is of the group before it
+            counted, lost = (
+                np.bincount(places, each.ravel(), minlength=number * length).reshape(number, length).cumsum(axis=1)
+                for each in (was_up, failed)
+            )
+            ratios: npt.NDArray[np.float64] = (lost + 1) * every / np.maximum(counted * failures + every, 1)
+            return ratios[groups[:, before:], slots[before:]]
 
-        product = ratio(was_up.cumsum(axis=1), failed.cumsum(axis=1))
-        slots = np.arange(states.shape[1])
-        earlier_ages = np.roll(ages, 1, axis=1)  # the class from which the transition into a slot came
-        by_age = np.ones(states.shape)
-        for group in np.unique(ages):
-            of = earlier_ages == group
-            shared = ratio((was_up * of).sum(axis=0).cumsum(), (failed * of).sum(axis=0).cumsum())
-            by_age = np.where(ages == group, shared, by_age)
-        earlier_hours = np.roll(hours, 1)
-        by_hour = np.ones(len(slots))
-        for group in np.unique(hours):
-            of = earlier_hours == group
-            shared = ratio((was_up.sum(axis=0) * of).cumsum(), (failed.sum(axis=0) * of).cumsum())
-            by_hour = np.where(hours == group, shared, by_hour)
-        warns: Bits = product * by_age * by_hour > _WARNING_RATIO
-        return warns[:, before:]
+        hours = _hours_of_day(problem, before, length)  # of the slot after each slot
+        warns: Bits = ratio(machines) * ratio(_age_classes(states)) * ratio(hours[None, :]) > _WARNING_RATIO
+        return warns
 
 
 #: Classes with a method ``answers`` for all slots at once; the method receives later states too.

@@ -135,15 +135,16 @@ def predictor_of(instance: Instance, policy: Policy) -> Predictor | None:
 class _Work:
     """A copy with its progress.
 
-    ``done`` counts UP ticks since its last start from the saved state ``origin``. ``run_start`` is the start of the
-    present run in the schedule, None while a failure interrupts the copy.
+    ``done`` counts UP ticks since its last start from the saved state ``origin``; it is negative while the machine
+    fetches this state. ``run_start`` is the start of the present run in the schedule, None while a failure interrupts
+    the copy.
     """
 
     def __init__(self, copy: Copy, deadline: float, instant: int) -> None:
         self.copy = copy
         self.deadline = deadline
         self.origin = copy.origin
-        self.done = 0
+        self.done = -copy.fetch
         self.left = copy.base
         self.run_start: int | None = instant
 
@@ -190,8 +191,9 @@ class _Execution:
             work = self.works[q]
             self.close_run(work)
             work.origin = self.origin(work.copy.task, q)
-            work.done = 0
-            work.left = ticks_left(work.origin, self.instance.ticks[q], self.instance.segments)
+            fetch = self.ledger.fetch(work.copy.task, q, work.origin)
+            work.done = -fetch
+            work.left = fetch + ticks_left(work.origin, self.instance.ticks[q], self.instance.segments)
 
     def time_out(self) -> None:
         """B2: remove late copies on machines in any state."""
@@ -207,7 +209,7 @@ class _Execution:
         for q in sorted(self.works):
             if self.is_up[q] and self._warned(self.predictor, q, slot, seen):
                 work = self.works[q]
-                state = advanced(work.origin, self.instance.ticks[q], work.done)
+                state = advanced(work.origin, self.instance.ticks[q], max(0, work.done))
                 if self.ledger.checkpoints.save(work.copy.task, q, state):
                     self.saves.append(Save(q, self.instant))
                 self.ledger.endangered.add(work.copy.task)
@@ -244,8 +246,9 @@ class _Execution:
     def assign(self, q: int, task: int) -> None:
         """Start a copy of a task on a machine."""
         origin = self.origin(task, q)
-        base = ticks_left(origin, self.instance.ticks[q], self.instance.segments)
-        copy = Copy(q, task, self.instant, origin, base)
+        fetch = self.ledger.fetch(task, q, origin)
+        base = fetch + ticks_left(origin, self.instance.ticks[q], self.instance.segments)
+        copy = Copy(q, task, self.instant, origin, base, fetch)
         self.ledger.assign(copy)
         deadline: float | None = None
         if isinstance(self.policy, Timed):
@@ -289,6 +292,7 @@ class _Execution:
                 work.done += ticks
                 work.left -= ticks
                 state = segments_saved(work.origin, self.instance.ticks[q], work.done)
+                self.ledger.checkpoints.keep(work.copy.task, q, state)
                 self.ledger.checkpoints.save(work.copy.task, q, state)
 
     def complete(self) -> list[int]:
@@ -304,7 +308,7 @@ class _Execution:
                 for copy in tuple(self.ledger.copies[task]):
                     self.remove(copy.machine)
                     freed.append(copy.machine)
-            elif self.is_migrating and self.is_up[q] and work.done and self._ends_segment(q):
+            elif self.is_migrating and self.is_up[q] and work.done > 0 and self._ends_segment(q):
                 self.remove(q)
                 freed.append(q)
         return sorted(freed)

@@ -35,6 +35,7 @@ class Problem:
     tick_ms: int
     reference_s: int
     clock_s: int | None
+    move: int
 
     @classmethod
     def of(cls, instance: Instance) -> Problem:
@@ -65,6 +66,8 @@ class Copy:
         The state from which it started then, in parts (see `hindsched.online.bags.checkpoints`).
     base
         UP ticks to the end of the task, at the assignment.
+    fetch
+        UP ticks of them before it works, to fetch the state.
     """
 
     machine: int
@@ -72,6 +75,7 @@ class Copy:
     since: int
     origin: int
     base: int
+    fetch: int = 0
 
     @property
     def expected_end(self) -> int:
@@ -106,6 +110,11 @@ class Ledger:
         self.copies[copy.task].remove(copy)
         if not self.copies[copy.task] and not self.is_done[copy.task]:
             insort(self.waiting, copy.task)
+
+    def fetch(self, task: int, machine: int, origin: int) -> int:
+        """Return the UP ticks that a machine spends to fetch a state of a task from another machine."""
+        is_free = self.problem.store is Store.PRIVATE or self.checkpoints.own(task, machine) >= origin
+        return 0 if is_free else self.problem.move
 
     def finish(self, task: int) -> None:
         """Mark a task as done; its copies remain."""
@@ -193,10 +202,15 @@ class Visible:
         """Return the state (in parts) from which a machine would start a task; None: the present machine."""
         return self._ledger.checkpoints.saved(task, self.machine if machine is None else machine)
 
+    def fetch(self, task: int, machine: int | None = None) -> int:
+        """Return the UP ticks that a machine would need to fetch its first state; None: the present machine."""
+        q = self.machine if machine is None else machine
+        return self._ledger.fetch(task, q, self.saved(task, q))
+
     def ticks_left(self, task: int, machine: int | None = None) -> int:
         """Return the UP ticks that a machine would need for the rest of a task; None: the present machine."""
         q = self.machine if machine is None else machine
-        return ticks_left(self.saved(task, q), self.problem.ticks[q], self.problem.segments)
+        return self.fetch(task, q) + ticks_left(self.saved(task, q), self.problem.ticks[q], self.problem.segments)
 
 
 @runtime_checkable

@@ -81,6 +81,8 @@ class _Play:
         self.store: dict[tuple[int, int], State] = {}
         self.on: list[Copy | None] = [None] * len(self.g)
         self.started: set[int] = set()
+        self.move = document.get("move", 0) if self.is_shared else 0
+        self.own: dict[tuple[int, int], State] = {}
         speeds = [Fraction(1, g) for g in self.g]
         mean = sum(speeds) / len(speeds)
         variance = sum((speed - mean) ** 2 for speed in speeds) / len(speeds)
@@ -105,7 +107,14 @@ class _Play:
         is_more = state > self.saved(task, q)
         if is_more:
             self.store[self.disk(task, q)] = state
+            self.keep(task, q, state)
         return is_more
+
+    def keep(self, task: int, q: int, state: State) -> None:
+        self.own[task, q] = max(state, self.own.get((task, q), (0, 0)))
+
+    def fetch(self, task: int, q: int, state: State) -> int:
+        return self.move if state > self.own.get((task, q), (0, 0)) else 0
 
     def first(self, state: State, q: int) -> int:
         return ceil(Fraction((P - state[1]) * self.g[q], P))
@@ -116,7 +125,7 @@ class _Play:
     def reached(self, copy: Copy, q: int) -> State:
         past = copy.done - self.first(copy.state, q)
         if past < 0:
-            return copy.state[0], copy.state[1] + P * copy.done // self.g[q]
+            return copy.state[0], copy.state[1] + P * max(0, copy.done) // self.g[q]
         return copy.state[0] + 1 + past // self.g[q], P * (past % self.g[q]) // self.g[q]
 
     # -- copies
@@ -141,14 +150,15 @@ class _Play:
             return
         self.started.add(task)
         state = self.start(task, q)
-        base, deadline = self.left(state, q), None
+        fetch = self.fetch(task, q, state)
+        base, deadline = fetch + self.left(state, q), None
         if self.policy in ("FCFS-AT", "FCFS-TR", "FCFS-PRDCT-DMD"):
             clock_s = self.file.get("clock_s")
             clock_ms = None if clock_s is None else clock_s * 1000 + instant * self.file.get("tick_ms", 1)
             rest = (self.k - state[0] - Fraction(state[1], P)) / self.k
             late = tolerance(clock_ms, self.file.get("reference_s", 1800), rest, self.by_day)
             deadline = instant + ceil(base * (1 + late))
-        self.on[q] = Copy(task, state, instant + base, deadline, instant)
+        self.on[q] = Copy(task, state, instant + base, deadline, instant, -fetch)
         self.endangered.discard(task)
 
     def choose(self) -> int | None:
@@ -195,7 +205,8 @@ class _Play:
                     self.remove(q, b)
                 else:
                     self.close(q, b)
-                    copy.state, copy.done = self.start(copy.task, q), 0
+                    copy.state = self.start(copy.task, q)
+                    copy.done = -self.fetch(copy.task, q, copy.state)
         for q in every:  # B2
             copy = self.on[q]
             if copy is not None and copy.deadline is not None and copy.deadline <= b:
@@ -220,6 +231,7 @@ class _Play:
                 copy.since = now if copy.since is None else copy.since
                 copy.done += y - now
                 if copy.done >= self.first(copy.state, q):
+                    self.keep(copy.task, q, (self.reached(copy, q)[0], 0))
                     self.save(copy.task, q, (self.reached(copy, q)[0], 0))
             now, freed = y, []
             for q, copy in busy:  # B6

@@ -24,6 +24,7 @@ class RunSettings(NamedTuple):
     tasks: int
     segments: int
     slot: int
+    move: int  # 0 where moves are not paid
     ticks: Ints  # g_q
     by_speed: Ints  # machines, the fastest first
     states: Bytes
@@ -55,7 +56,7 @@ class RunState(NamedTuple):
     expected: Ints  # (p,): the expected end of the copy (for LEVEL and PACE: of its segment)
     deadline: Ints  # (p,)
     origin: Ints  # (p,): the state of the last start
-    done: Ints  # (p,): UP ticks since then
+    done: Ints  # (p,): UP ticks since then, negative while the machine fetches the state
     left: Ints  # (p,): UP ticks to the end of the task
     run_start: Ints  # (p,): the start of the run, or NONE
     is_up: Bytes  # (p,)
@@ -67,6 +68,7 @@ class RunState(NamedTuple):
     latest: Ints  # (N,): scratch
     rest: Ints  # (N,): segments not saved, with shared stores
     saved: Ints  # checkpoints by task, or by task and machine
+    own: Ints  # the greatest state that each machine has saved itself, by task and machine; empty if moves are not paid
     marks: Bytes  # (p,): machines that a completion freed
     order: Ints  # (p,): idle machines in the order in which they are served
     counts: Ints  # (3,): see DONE, LOW and STARTED

@@ -36,7 +36,7 @@ def can_run(instance: Instance, policy: object) -> bool:
         return False
     by_day = getattr(policy, "day_tolerance", None)
     share = 30_600 + instance.reference_s if by_day is None else by_day.numerator + by_day.denominator
-    longest = instance.segments * max(instance.ticks)
+    longest = instance.segments * max(instance.ticks) + instance.move
     if isinstance(policy, Pace) and instance.tasks * longest + instance.horizon >= _EXACT:
         return False
     return (
@@ -97,6 +97,7 @@ def _settings(
         tasks=instance.tasks,
         segments=instance.segments,
         slot=instance.slot,
+        move=instance.move if instance.is_move_paid else 0,
         ticks=np.array(instance.ticks, dtype=np.int64),
         by_speed=np.argsort(np.array(instance.ticks), kind="stable"),
         states=instance.states,
@@ -146,6 +147,7 @@ def _run_state(instance: Instance) -> RunState:
         latest=tasks[1],
         rest=tasks[2],
         saved=np.zeros(n if instance.is_shared else n * p, dtype=np.int64),
+        own=np.zeros(n * p if instance.is_move_paid else 0, dtype=np.int64),
         marks=flags[p : 2 * p],
         order=machines[9],
         counts=np.zeros(3, dtype=np.int64),

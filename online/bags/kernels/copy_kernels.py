@@ -5,7 +5,7 @@ from __future__ import annotations
 from hindsched.instances.compiling import kernel
 from hindsched.online.bags.checkpoints import PARTS
 from hindsched.online.bags.kernels.arguments import LOW, NEVER, NONE, STARTED, Log, RunSettings, RunState
-from hindsched.online.bags.kernels.checkpoint_kernels import first_ticks
+from hindsched.online.bags.kernels.checkpoint_kernels import fetch_ticks, first_ticks
 from hindsched.online.bags.kernels.level_kernels import ahead, least_saved, paced
 
 __all__ = ["advance", "assign", "choose", "close_run", "remove", "restart", "save", "ticks_to_go"]
@@ -28,9 +28,10 @@ def restart(settings: RunSettings, run_state: RunState, q: int) -> None:
     """Start the copy on a machine, again or for the first time."""
     ticks = settings.ticks[q]
     origin = 0 if settings.is_from_nothing else run_state.saved[place(settings, run_state.task[q], q)]
+    fetch = fetch_ticks(settings, run_state, q, run_state.task[q], origin)
     run_state.origin[q] = origin
-    run_state.done[q] = 0
-    run_state.left[q] = first_ticks(origin, ticks) + (settings.segments - origin // PARTS - 1) * ticks
+    run_state.done[q] = -fetch
+    run_state.left[q] = fetch + first_ticks(origin, ticks) + (settings.segments - origin // PARTS - 1) * ticks
 
 
 @kernel
@@ -43,11 +44,20 @@ def ticks_to_go(settings: RunSettings, run_state: RunState, q: int) -> int:
 
 
 @kernel
+def _keep(settings: RunSettings, run_state: RunState, q: int, state: int) -> None:
+    """Note that a machine has saved a state of its copy itself, whether or not the store already holds as much."""
+    if settings.move:
+        mine = run_state.task[q] * len(settings.ticks) + q
+        run_state.own[mine] = max(run_state.own[mine], state)
+
+
+@kernel
 def save(settings: RunSettings, run_state: RunState, q: int, state: int) -> bool:
     """Save a state of the copy on a machine if it is greater than the saved one; return whether it is."""
     here = place(settings, run_state.task[q], q)
     if state <= run_state.saved[here]:
         return False
+    _keep(settings, run_state, q, state)
     run_state.saved[here] = state
     if not settings.is_private:
         run_state.rest[here] = settings.segments - state // PARTS
@@ -64,6 +74,7 @@ def advance(settings: RunSettings, run_state: RunState, ticks: int) -> None:
             first = first_ticks(run_state.origin[q], settings.ticks[q])
             if run_state.done[q] >= first:
                 segments = run_state.origin[q] // PARTS + 1 + (run_state.done[q] - first) // settings.ticks[q]
+                _keep(settings, run_state, q, segments * PARTS)
                 save(settings, run_state, q, segments * PARTS)
 
 

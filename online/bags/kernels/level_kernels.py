@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hindsched.instances.compiling import kernel
 from hindsched.online.bags.kernels.arguments import NEVER, NONE, RunSettings, RunState
-from hindsched.online.bags.kernels.checkpoint_kernels import first_ticks
+from hindsched.online.bags.kernels.checkpoint_kernels import fetch_ticks, first_ticks
 
 __all__ = ["ahead", "least_saved", "paced"]
 
@@ -42,12 +42,13 @@ def paced(settings: RunSettings, run_state: RunState, q: int, instant: int, firs
             rate += 1 / settings.ticks[r]
             number -= 1
     tau = instant + max(int(total / rate), longest * fastest)
-    time_left = tau - (instant + settings.ticks[q])  # checkpoints are whole segments
+    unmoved_left = tau - (instant + settings.ticks[q])  # checkpoints are whole segments
     best, least, fits = NONE, 0, False
     for task in range(first, settings.tasks):
         rest = run_state.rest[task] - 1
-        if (best != NONE and rest == run_state.rest[best] - 1) or not _waits(run_state, task):
+        if (not settings.move and best != NONE and rest == run_state.rest[best] - 1) or not _waits(run_state, task):
             continue  # as good as one of a lower index
+        time_left = unmoved_left - fetch_ticks(settings, run_state, q, task, run_state.saved[task])
         if rest * fastest <= time_left:
             rank = abs(rest * settings.ticks[q] - time_left)
             if not fits or rank < least:
@@ -72,7 +73,8 @@ def ahead(settings: RunSettings, run_state: RunState, q: int, instant: int) -> i
         if task in (NONE, best):
             continue
         end, saved, copies = run_state.latest[task], run_state.saved[task], run_state.copies[task]
-        lead = end - (instant + first_ticks(saved, settings.ticks[q]))
+        fetch = fetch_ticks(settings, run_state, q, task, saved)
+        lead = end - (instant + fetch + first_ticks(saved, settings.ticks[q]))
         if lead > 0:
             rank = (0, saved, -lead, 0, task)
         elif copies < settings.max_copies:

@@ -45,7 +45,7 @@ def _predict(settings: RunSettings, run_state: RunState, log: Log, slot: int) ->
     run_state.endangered[:] = 0
     for q in range(len(settings.ticks)):
         if run_state.task[q] != NONE and run_state.is_up[q] and settings.warns[q, slot]:
-            if save(settings, run_state, q, reached(run_state.origin[q], settings.ticks[q], run_state.done[q])):
+            if save(settings, run_state, q, reached(run_state.origin[q], settings.ticks[q], max(0, run_state.done[q]))):
                 row = log.sizes[1]
                 log.sizes[1] += 1
                 if row < len(log.saves):
