@@ -1,4 +1,4 @@
-"""Measure baselines of the related work, predictors, and owners that reclaim their machines, on many drawn traces.
+"""Measure baselines of the related work, predictors, visits of owners, and paid moves, on many drawn traces.
 
 Every trace has a seed of its own and one weekday start in its third or fourth week, so that traces are independent and
 a predictor has at least two weeks of past. All turnarounds are in seconds, with a shared store.
@@ -20,7 +20,7 @@ from hindsched.bench.bags.spot_zones import PREDICTOR, SpotZones, start_slots
 from hindsched.instances.bags import Instance, check, ideal_time
 from hindsched.instances.bags.clock import TimeOfWeek, time_of_week
 from hindsched.instances.bags.from_trace import from_trace
-from hindsched.instances.bags.generate import SLOT_S, paper
+from hindsched.instances.bags.generate import SLOT_S, TRACES, paper
 from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.random_streams import stream
 from hindsched.instances.states import DOWN, RECLAIMED, UP
@@ -29,16 +29,19 @@ from hindsched.offline.bags import solve
 from hindsched.online.bags import BASELINES, PolicyRun, make_predictor, run_policy
 from hindsched.online.bags.predictors import SPOT, SPOT_SLOT_S
 
-__all__ = ["LOSSES", "PARTS", "POLICIES", "VISITS", "Size", "how_many", "measure", "visits"]
+__all__ = ["LOSSES", "MOVES", "PARTS", "POLICIES", "VISITS", "Size", "how_many", "measure", "visits"]
 
 #: The policies that are compared, in the order of tables.
 POLICIES = ("FCFS", "FCFS-TR", *BASELINES, "LEVEL", "PACE")
+_MOVING_POLICIES = ("FCFS", "FCFS-TR", "WQR-FT", "LEVEL", "PACE")
 _OWNED_POLICIES = ("FCFS", "FCFS-AT", "FCFS-TR", "WQR-FT", "LEVEL", "PACE")
 _PREDICTORS = ("never", "always", "hour", "past", "oracle")
 #: What a visit of an owner does to a copy: end it, suspend it, or nothing.
 LOSSES: Mapping[str, int] = {"lost": DOWN, "suspended": RECLAIMED, "ignored": UP}
 #: Mean minutes of a visit.
 VISITS = (10, 60)
+#: Seconds that a machine spends to fetch a checkpoint.
+MOVES = (0, 10, 60, 300)
 #: Share of the time of UP machines by day in which the owner is there.
 _SHARE = 0.25
 _MACHINES, _TASKS, _REFERENCES, _CHECKPOINTS = ("M01", "M04"), (25, 75), (1800, 7200), (0, 1, 9)
@@ -54,11 +57,12 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Numbers of traces for the comparison of policies, of predictors, and of what visits do."""
+    """Numbers of traces of a kind for the comparison of policies, predictors, what visits do, and prices of moves."""
 
     policies: int
     predictors: int
     owners: int
+    moves: int
 
 
 def how_many(size: Size) -> int:
@@ -66,24 +70,25 @@ def how_many(size: Size) -> int:
     bags = len(_MACHINES) * len(_TASKS) * len(_REFERENCES) * len(_CHECKPOINTS)
     owned = len(_MACHINES) * len(_OWNED_BAGS) * len(_CHECKPOINTS) * len(VISITS) * len(LOSSES)
     zones = len(start_slots()) * len(_REFERENCES) * len(_CHECKPOINTS)
-    return size.policies * bags + size.predictors * bags + zones + size.owners * owned
+    moving = len(_MACHINES) * len(_TASKS) * len(_REFERENCES) * len(MOVES)
+    drawn = len(TRACES) * bags * (size.policies + size.predictors)
+    return drawn + zones + size.owners * owned + size.moves * moving
 
 
-def measure(size: Size, *, step: Callable[[str], object] = lambda note: None) -> dict[str, list[Row]]:
-    """Return the rows of each of `PARTS`.
+def measure(size: Size, *, step: Callable[[str], object] = lambda note: None) -> Iterator[tuple[str, list[Row]]]:
+    """Yield the name and the rows of each of `PARTS`.
 
     Raises
     ------
     SelfCheckError
         When the checker rejects a run, or a run beats its optimum.
     """
-    found: dict[str, list[Row]] = {}
     for name, part in PARTS.items():
-        found[name] = []
+        rows = []
         for row in part(getattr(size, name)):
-            found[name].append(row)
-            step(f"{name}: {row['machines']}, trace {row['trace']}")
-    return found
+            rows.append(row)
+            step(f"{name}: {row['kind']}, {row['machines']}, trace {row['trace']}")
+        yield name, rows
 
 
 def start_of(trace: int) -> int:
@@ -97,36 +102,37 @@ def start_of(trace: int) -> int:
     return (2 + trace % 2) * WEEK_SLOTS + trace % 5 * _DAY_SLOTS + (8 + 5 * trace % 13) * _HOUR_SLOTS
 
 
-def _bags(trace: int) -> Iterator[tuple[Row, Instance]]:
+def _bags(kind: str, trace: int) -> Iterator[tuple[Row, Instance]]:
     """Yield the paper's bags on a trace."""
     for machines, tasks, reference_s, checkpoints in product(_MACHINES, _TASKS, _REFERENCES, _CHECKPOINTS):
-        yield _bag(trace, machines, tasks, reference_s, checkpoints)
+        yield _bag(kind, trace, machines, tasks, reference_s, checkpoints)
 
 
-def _bag(trace: int, machines: str, tasks: int, reference_s: int, checkpoints: int) -> tuple[Row, Instance]:
+def _bag(kind: str, trace: int, machines: str, tasks: int, reference_s: int, checkpoints: int) -> tuple[Row, Instance]:
     point: Row = {"machines": machines, "tasks": tasks, "reference_s": reference_s, "checkpoints": checkpoints}
-    instance = paper(**point, on_demand=True, slots=USUAL_SLOTS, start=start_of(trace), seed=_FIRST_SEED + trace)
-    return {"trace": trace, **point}, instance
+    window: Row = {"slots": USUAL_SLOTS, "start": start_of(trace), "seed": _FIRST_SEED + trace, "trace": kind}
+    return {"kind": kind, "trace": trace, **point}, paper(**point, on_demand=True, **window)
 
 
 def _policies(traces: int) -> Iterator[Row]:
-    for trace in range(traces):
-        for point, instance in _bags(trace):
+    for kind, trace in product(TRACES, range(traces)):
+        for point, instance in _bags(kind, trace):
             row = {**point, **_bounds(instance, on_demand=False)}
             yield row | {policy: _seconds(instance, _run(instance, policy, row)) for policy in POLICIES}
 
 
 def _predictors(traces: int) -> Iterator[Row]:
-    for trace in range(traces):
-        start = start_of(trace)
-        pasts = {one: paper(one, slots=start, seed=_FIRST_SEED + trace) for one in _MACHINES}
-        for point, instance in _bags(trace):
+    for kind, trace in product(TRACES, range(traces)):
+        window: Row = {"slots": start_of(trace), "seed": _FIRST_SEED + trace, "trace": kind}
+        pasts = {machines: paper(machines, **window) for machines in _MACHINES}
+        for point, instance in _bags(kind, trace):
             yield {**point, **_predicted(instance, pasts[point["machines"]], "hour")}
     for number, start in enumerate(start_slots()):
         for reference_s, checkpoints in product(_REFERENCES, _CHECKPOINTS):
             zone = SpotZones(_ZONE_TASKS, reference_s, checkpoints, "shared", start)
-            point = {"trace": number, "machines": "zones", "tasks": zone.tasks, "reference_s": reference_s}
-            yield {**point, "checkpoints": checkpoints, **_predicted(zone.load(), _past_of_zones(start), PREDICTOR)}
+            point = {"kind": "zones", "trace": number, "machines": "zones", "tasks": zone.tasks}
+            point |= {"reference_s": reference_s, "checkpoints": checkpoints}
+            yield {**point, **_predicted(zone.load(), _past_of_zones(start), PREDICTOR)}
 
 
 @cache
@@ -147,14 +153,23 @@ def _predicted(instance: Instance, past: Instance, hour: str) -> Row:
 
 def _owners(traces: int) -> Iterator[Row]:
     for trace, minutes in product(range(traces), VISITS):
-        _, any_bag = _bag(trace, _MACHINES[0], *_OWNED_BAGS[0], 0)  # the states are those of all bags
+        _, any_bag = _bag(TRACES[0], trace, _MACHINES[0], *_OWNED_BAGS[0], 0)  # the states are those of all bags
         visited = visits(any_bag, trace, minutes)
         for machines, bag, checkpoints in product(_MACHINES, _OWNED_BAGS, _CHECKPOINTS):
-            point, instance = _bag(trace, machines, *bag, checkpoints)
+            point, instance = _bag(TRACES[0], trace, machines, *bag, checkpoints)
             for loss, state in LOSSES.items():
                 owned = instance.replace(states=np.where(visited, state, instance.states).astype(np.uint8))
                 row = {**point, "visit_min": minutes, "visit": loss, **_bounds(owned, on_demand=False)}
                 yield row | {policy: _seconds(owned, _run(owned, policy, row)) for policy in _OWNED_POLICIES}
+
+
+def _moves(traces: int) -> Iterator[Row]:
+    for trace, machines, tasks, reference_s in product(range(traces), _MACHINES, _TASKS, _REFERENCES):
+        point, instance = _bag(TRACES[0], trace, machines, tasks, reference_s, _CHECKPOINTS[-1])
+        for move_s in MOVES:
+            paid = instance.replace(move=move_s * 1000 // instance.tick_ms)
+            row = {**point, "move_s": move_s, **_bounds(paid, on_demand=False)}
+            yield row | {policy: _seconds(paid, _run(paid, policy, row)) for policy in _MOVING_POLICIES}
 
 
 #: The parts of the study, each with its rows by the number of traces.
@@ -162,6 +177,7 @@ PARTS: Mapping[str, Callable[[int], Iterator[Row]]] = {
     "policies": _policies,
     "predictors": _predictors,
     "owners": _owners,
+    "moves": _moves,
 }
 
 

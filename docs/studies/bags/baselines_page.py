@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from docs.studies.bags.baselines import LOSSES, POLICIES, VISITS
+from docs.studies.bags.baselines import LOSSES, MOVES, POLICIES, VISITS
 from docs.studies.claims_tables import one_of
 from docs.studies.marked_pages import Picture, Writer
 from docs.studies.rows import read_rows
@@ -28,8 +28,15 @@ __all__ = ["BaselinesPage"]
 _CHECKPOINTS = (0, 1, 9)
 _PREDICTORS = ("never", "hour", "past", "oracle", "always")
 _OWNED = ("FCFS", "FCFS-AT", "FCFS-TR", "WQR-FT", "LEVEL", "PACE")
-#: Words of marks for the sets of machines.
-_SETS = ("M01", "M04", "zones", "drawn")
+#: Words of marks for sets of machines: their names, and the kind of trace.
+_SETS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "M01": (("M01",), "independent"),
+    "M04": (("M04",), "independent"),
+    "drawn": (("M01", "M04"), "independent"),
+    "rooms": (("M01", "M04"), "rooms"),
+    "zones": (("zones",), "zones"),
+}
+_MOVING = ("FCFS", "FCFS-TR", "WQR-FT", "LEVEL", "PACE")
 
 Values = npt.NDArray[np.float64]
 
@@ -37,7 +44,7 @@ Values = npt.NDArray[np.float64]
 class BaselinesPage:
     """Writers and files of the page on baselines. Intervals are 95 % bootstraps over traces.
 
-    ``drawn`` as a set of machines means M01 and M04. The nine zones are one trace and give no interval.
+    Sets of machines are those of `_SETS`. The nine zones are one trace and give no interval.
     """
 
     def writers(self) -> dict[str, Writer]:
@@ -72,6 +79,10 @@ class BaselinesPage:
     def _owners(self) -> pd.DataFrame:
         return read_rows("bags_owners")
 
+    @cached_property
+    def _moves(self) -> pd.DataFrame:
+        return read_rows("bags_moves")
+
     # ---- numbers
 
     def over_optimum(self, policy: str, machines: str = "drawn", checkpoints: str = "all") -> str:
@@ -99,7 +110,14 @@ class BaselinesPage:
         """Return the mean change of the turnaround from FCFS-TR to FCFS-PRDCT-DMD with a predictor, in percent."""
         rows = _of(self._predictors, machines, checkpoints)
         changes = rows[one_of(predictor, _PREDICTORS)] / rows["FCFS-TR"]
-        return f"{_signed(float(changes.mean()) - 1)}" if machines == "zones" else _change(changes, rows["trace"])
+        return _signed(float(changes.mean()) - 1) if machines == "zones" else _change(changes, rows["trace"])
+
+    def moved(self, policy: str, move_s: str, machines: str = "drawn") -> str:
+        """Return the mean turnaround over the lower bound of the optimum, by the seconds of a move.
+
+        ``still`` is the optimum that moves nothing.
+        """
+        return _mean(*self._moved(policy, int(one_of(move_s, [str(x) for x in MOVES])), machines))
 
     def saves(self, predictor: str, machines: str, checkpoints: str = "all") -> str:
         """Return the mean number of saves on demand for each task."""
@@ -111,6 +129,7 @@ class BaselinesPage:
         if part == "zones":
             return count(_of(self._predictors, "zones", "all")["trace"].nunique())
         rows = {"policies": self._policies, "predictors": self._predictors, "owners": self._owners}
+        rows["moves"] = self._moves
         mine = rows[one_of(part, rows)]
         return count(mine.loc[mine["machines"] != "zones", "trace"].nunique())
 
@@ -141,6 +160,11 @@ class BaselinesPage:
             rows.append([f"`{name}`", *changes, self.saves(name, machines)])
         return text_table(["predictor", *(_checkpoints(k) for k in _CHECKPOINTS), "saves per task"], rows)
 
+    def moves(self, machines: str) -> str:
+        """Return turnaround / lower bound by policy and price of a move."""
+        rows = [[name, *(self.moved(name, str(x), machines) for x in MOVES)] for name in (*_MOVING, "still")]
+        return text_table(["policy", *(f"{x} s" for x in MOVES)], rows)
+
     # ---- values
 
     def _ratio(self, policy: str, machines: str, checkpoints: str) -> tuple[pd.Series[Any], pd.Series[Any]]:
@@ -159,20 +183,26 @@ class BaselinesPage:
         wide = rows.pivot_table(index=index, columns="visit", values=column).reset_index()
         return wide[one_of(one, LOSSES)] / wide[one_of(other, LOSSES)], wide["trace"]
 
+    def _moved(self, policy: str, move_s: int, machines: str) -> tuple[pd.Series[Any], pd.Series[Any]]:
+        """Return turnaround / lower bound of each run at a price, and the traces."""
+        rows = _of(self._moves, machines, "all")
+        rows = rows[rows["move_s"] == move_s]
+        column = "high" if policy == "still" else one_of(policy, _MOVING)
+        return rows[column] / rows["low"], rows["trace"]
+
     # ---- the figure
 
     def _drawn(self) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.concat([self._policies, self._predictors, self._owners])
+        return pd.concat([self._policies, self._predictors, self._owners, self._moves])
 
     def _draw(self, path: Path) -> None:
-        figure, panels = canvas.new_grid(2, 2)
-        for axes, machines in zip(panels[0], ("M01", "M04"), strict=True):
-            names = [policy for policy in POLICIES if self.unfinished(policy, machines) == "0%"]
-            groups = {_checkpoints(k): [self._ratio(name, machines, str(k)) for name in names] for k in _CHECKPOINTS}
-            _bars(axes, names, groups)
-            axes.set_title(f"{machines}: turnaround / optimum", loc="left", fontsize=9)
+        figure, ((first, second), (third, fourth)) = canvas.new_grid(2, 2)
+        names = [policy for policy in POLICIES if self.unfinished(policy, "drawn") == "0%"]
+        groups = {_checkpoints(k): [self._ratio(name, "drawn", str(k)) for name in names] for k in _CHECKPOINTS}
+        _bars(first, names, groups)
+        first.set_title("turnaround / optimum", loc="left", fontsize=9)
         suspended = {
             f"visits of {minutes} min, {_checkpoints(k)}": [
                 self._visited(name, "suspended", "lost", minutes, str(k)) for name in (*_OWNED, "OPT")
@@ -180,21 +210,30 @@ class BaselinesPage:
             for minutes in VISITS
             for k in (0, 9)
         }
-        _bars(panels[1][0], (*_OWNED, "OPT"), suspended)
-        panels[1][0].set_title("turnaround with suspended / with lost copies", loc="left", fontsize=9)
-        axes = panels[1][1]
-        for place, machines in enumerate(("M01", "M04", "zones")):
+        _bars(second, (*_OWNED, "OPT"), suspended)
+        second.set_title("turnaround with suspended / with lost copies", loc="left", fontsize=9)
+        self._draw_predictors(third)
+        for place, name in enumerate((*_MOVING, "still")):
+            means = [float(self._moved(name, x, "drawn")[0].mean()) for x in MOVES]
+            fourth.plot(range(len(MOVES)), means, "o-", color=canvas.COLOURS[place], label=name, markersize=3)
+        fourth.set_xticks(range(len(MOVES)), [str(x) for x in MOVES])
+        fourth.set_xlabel("seconds of a move, nine checkpoints", fontsize=8)
+        fourth.set_title("turnaround / lower bound", loc="left", fontsize=9)
+        fourth.legend(fontsize=6, frameon=False)
+        canvas.save(figure, path)
+
+    def _draw_predictors(self, axes: Axes) -> None:
+        for place, machines in enumerate(("drawn", "rooms", "zones")):
             rows = _of(self._predictors, machines, "all")
             for mark, name in zip("vsoDx", _PREDICTORS, strict=True):
-                x = float((rows[f"{name}_saves"] / rows["tasks"]).mean())
-                y = 100 * (float((rows[name] / rows["FCFS-TR"]).mean()) - 1)
-                axes.plot([x], [y], mark, color=canvas.COLOURS[place], label=f"{name}, {machines}", alpha=0.8)
+                saves = float((rows[f"{name}_saves"] / rows["tasks"]).mean())
+                change = 100 * (float((rows[name] / rows["FCFS-TR"]).mean()) - 1)
+                axes.plot([saves], [change], mark, color=canvas.COLOURS[place], label=f"{name}, {machines}", alpha=0.8)
         axes.axhline(0, color="#999999", linewidth=0.8)
         axes.set_xscale("symlog", linthresh=0.1)
         axes.set_xlabel("saves per task", fontsize=8)
         axes.set_title("turnaround against FCFS-TR, %, by predictor", loc="left", fontsize=9)
         axes.legend(fontsize=6, frameon=False, ncols=3)
-        canvas.save(figure, path)
 
 
 def _bars(axes: Axes, names: Sequence[str], groups: dict[str, list[tuple[pd.Series[Any], pd.Series[Any]]]]) -> None:
@@ -214,10 +253,9 @@ def _bars(axes: Axes, names: Sequence[str], groups: dict[str, list[tuple[pd.Seri
 
 
 def _of(rows: pd.DataFrame, machines: str, checkpoints: str) -> pd.DataFrame:
-    """Return the rows of a set of machines (``drawn``: M01 and M04) and a number of checkpoints, or all numbers."""
-    one_of(machines, _SETS)
-    wanted = ("M01", "M04") if machines == "drawn" else (machines,)
-    rows = rows[rows["machines"].isin(wanted)]
+    """Return the rows of a set of machines and a number of checkpoints, or all numbers."""
+    names, kind = _SETS[one_of(machines, _SETS)]
+    rows = rows[rows["machines"].isin(names) & (rows["kind"] == kind)]
     if checkpoints == "all":
         return rows
     return rows[rows["checkpoints"] == int(one_of(checkpoints, [str(k) for k in _CHECKPOINTS]))]

@@ -57,6 +57,19 @@ def test_flags_without_a_use_are_named_as_they_are_given(tmp_path: Path) -> None
     assert not (tmp_path / "s.json").exists()
 
 
+def test_moves_that_cost_seconds(tmp_path: Path) -> None:
+    path = tmp_path / "paid.json"
+    flags = ["--set", "M04", "--tasks", 10, "--checkpoints", 1, "--start", 300, "--slots", 200, "--move", 30]
+    invoke("generate", "--family", "bags", *flags, "-o", path)
+    assert instances.read(path).move == 30_000
+    (answer,) = rows("solve", path)
+    assert answer["status"] == "bounds"
+    (row,) = rows("simulate", path, "--policy", "LEVEL")
+    assert row["turnaround"] >= answer["lower"]
+    assert all(row["quartile_1_high"] >= 1 for row in rows("score", path, "--policy", "LEVEL", "--policy", "FCFS"))
+    assert "--move: not used with --small" in refused("generate", "--family", "bags", "--small", "--move", 3)
+
+
 def test_solve_for_stores_and_kinds_of_checkpoints(file: Path) -> None:
     found = {
         (row["store"], row["on_demand"]): row for row in rows("solve", file, "--store", "both", "--on-demand", "both")

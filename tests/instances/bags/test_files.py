@@ -36,6 +36,17 @@ def test_defaults_of_keys_that_may_be_left_out() -> None:
     assert instance.states.tolist() == [[0, 0, 2], [0, 1, 0]]
 
 
+def test_a_price_of_moves_is_written_only_where_there_is_one() -> None:
+    free = read_instance(GOOD)
+    assert free.move == 0
+    assert "move" not in json.loads(write_instance(free))
+    assert free == read_instance({**GOOD, "move": 0})
+    paid = read_instance({**GOOD, "move": 7})
+    assert paid.move == 7
+    assert paid.fingerprint != free.fingerprint
+    assert read_instance(json.loads(write_instance(paid))) == paid
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -49,6 +60,7 @@ def test_defaults_of_keys_that_may_be_left_out() -> None:
         ({"on_demand": 1}, "on_demand: 1, expected true or false"),
         ({"clock_s": 604_800}, "clock_s: 604800, expected an integer <= 604799"),
         ({"clock_s": -1}, "clock_s: -1, expected an integer >= 0"),
+        ({"move": -1}, "move: -1, expected an integer >= 0"),
         ({"tick_ms": 0}, "tick_ms: 0, expected an integer >= 1"),
         ({"reference_s": None}, "reference_s: null, expected an integer"),
         ({"workers": []}, "unknown key workers"),
