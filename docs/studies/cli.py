@@ -17,6 +17,7 @@ STUDIES = {
     "batches-arrivals": "docs.studies.commands.batches_arrivals:batches_arrivals",
     "batches-copies": "docs.studies.commands.batches_copies:batches_copies",
     "batches-crowd": "docs.studies.commands.batches_crowd:batches_crowd",
+    "batches-hosts": "docs.studies.commands.batches_hosts:batches_hosts",
     "batches-policies": "docs.studies.commands.batches_policies:batches_policies",
     "batches-readings": "docs.studies.commands.batches_readings:batches_readings",
     "batches-scale": "docs.studies.commands.batches_scale:batches_scale",

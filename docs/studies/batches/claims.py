@@ -7,14 +7,24 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from docs.studies.batches.copies import DAMPINGS
 from docs.studies.batches.evidence import Estimate, Evidence, Rows, estimate, nearest_to, percent, read_table, select
+from docs.studies.batches.hosts import difference
 from docs.studies.claims import Claim, PrintedNumber, Verdict, holds_if, holds_in, within
 from hindsched.online.batches.periods import poisson_tail, requests_for
 
-__all__ = ["PREDICTORS", "claims_of_results", "judge", "printed_numbers", "times_of"]
+__all__ = [
+    "PREDICTORS",
+    "Order",
+    "claims_of_results",
+    "judge",
+    "orders_of_crowds",
+    "orders_of_hosts",
+    "printed_numbers",
+    "times_of",
+]
 
 #: Predictors of Algorithm 3 in the order that the paper finds.
 PREDICTORS = ("A3-history", "A3-speed", "A3-copies")
@@ -49,6 +59,7 @@ def judge(runs: Rows, evidence: Evidence) -> list[Claim]:
         *_algorithms(evidence),
         *_requests(runs, evidence.copies),
         *_satisfied(evidence.copies),
+        *_order_on_hosts(evidence.hosts),
         *_unstated(runs, evidence.arrivals),
     ]
 
@@ -115,8 +126,9 @@ def _volunteers(crowd: Rows) -> list[Claim]:
         Claim(
             "Section 3.2",
             "less than 1 % of the tasks of less than 15 h are lost because a worker leaves",
-            f"of tasks that need 15 h of the clock {percent(lost)}, of available time {percent(lost_available)}; with "
-            f"exponential stays of 2,190 h in the mean {100 * -math.expm1(-15 / 2190):.1f} %",
+            f"of tasks that need 15 h of the clock {percent(lost, '.2f')}, of available time "
+            f"{percent(lost_available, '.2f')}; with exponential stays of 2,190 h in the mean "
+            f"{100 * -math.expm1(-15 / 2190):.2f} %",
             holds_in([lost.high < 0.01, lost_available.high < 0.01]),
             printed="1 %",
             runs=lost.num,
@@ -168,9 +180,10 @@ def _hypothesis(rows: Rows) -> list[Claim]:
             "Section 3.3",
             "the mean gap is longer than T / P_active, at T = 4 h by a factor of 1.05",
             f"by a factor of {ratio.text('.3f')}: {gap.mean:.2f} s in place of {even.mean:.2f} s",
-            within(ratio.low, ratio.high, 1, above=True),
+            holds_in([ratio.low > 1, ratio.low <= 1.05 <= ratio.high]),
             printed="3.76 s for 3.58 s",
             runs=ratio.num,
+            reason="longer, but by more than the paper's factor: absent volunteers call when they return",
         ),
         Claim(
             "Section 3.3",
@@ -269,18 +282,21 @@ def _requests(runs: Rows, copies: Rows) -> list[Claim]:
     fed = {policy: _by_date(runs, policy, lambda row: row["fed"]) for policy in ("A2", "A2-shift")}
     if all(fed.values()):
         shares = {policy: estimate(values) for policy, values in fed.items()}
-        evidence = "; ".join(f"{policy} {percent(share)}" for policy, share in shares.items())
+        evidence = "; ".join(
+            f"{policy} {percent(share)}, {_settings_above(runs, policy)}" for policy, share in shares.items()
+        )
         found.append(
             Claim(
                 "Section 5.1, Figures 7 and 8",
                 "over 70 % of the batches get N requests, with and without shifting",
-                f"mean of the settings, by start date: {evidence}",
+                f"mean of the settings, over start dates: {evidence}",
                 holds_in(
                     [within(found.low, found.high, 0.7, above=True) is Verdict.HOLDS for found in shares.values()]
                 ),
                 printed="70 %",
                 runs=shares["A2"].num,
-                reason="shifting with its full gain is unstable: workers keep the period of their last call",
+                reason="without shifting in the mean, not in every setting; shifting with its full gain is unstable: "
+                "workers keep the period of their last call",
             )
         )
         without, shifted = (estimate(_by_date(runs, policy, lambda row: row["requests"][1])) for policy in fed)
@@ -325,17 +341,22 @@ def _by_date(runs: Rows, policy: str, of: Callable[[Mapping[str, Any]], float]) 
     return [estimate(of(row) for row in rows).mean for rows in by_day if len(rows) == most]
 
 
+def _settings_above(runs: Rows, policy: str) -> str:
+    """Return in how many settings the mean over start dates is over 70 %, and the least mean, in words."""
+    by_setting: dict[tuple[int, ...], list[float]] = {}
+    for row in select(runs, part="arrivals", policy=policy, first="spread"):
+        by_setting.setdefault((row["deadline_s"], row["c"], row["tasks"]), []).append(row["fed"])
+    means = [estimate(shares).mean for shares in by_setting.values()]
+    return f"over 70 % in {sum(mean > 0.7 for mean in means)} of {len(means)} settings, least {min(means):.1%}"
+
+
 def _satisfied(copies: Rows) -> list[Claim]:
     """Judge section 5.2 at about two copies per task."""
     mine = [row for row in copies if row["policy"] in PREDICTORS]
     if not mine:
         return []
     times = times_of(mine)
-    runs = {
-        (*pair, policy): nearest_to(select(mine, deadline_s=pair[0], c=pair[1], policy=policy), _COPIES)
-        for pair in times
-        for policy in PREDICTORS
-    }
+    runs = _about_two_copies(mine)
 
     def batches(pair: tuple[int, int]) -> Estimate:
         return estimate(row["satisfied_batches"] for row in runs[*pair, "A3-history"])
@@ -364,7 +385,7 @@ def _satisfied(copies: Rows) -> list[Claim]:
             _over_crowds(num, [batches(pair).high < 0.9 for pair in long]),
             runs=num,
         ),
-        _order(runs, times, num),
+        _order(orders_of_crowds(mine), num),
         Claim(
             "Section 5.2",
             "about two copies of each task are sent",
@@ -378,27 +399,93 @@ def _satisfied(copies: Rows) -> list[Claim]:
     ]
 
 
-def _order(runs: Mapping[tuple[int, int, str], Rows], times: Sequence[tuple[int, int]], num: int) -> Claim:
-    """Judge history > speed > copies by differences of satisfied tasks in the same crowd."""
-    holds, evidence = [], []
-    for pair in times:
+class Order(NamedTuple):
+    """The order of the predictors in a setting of times at about two copies per task.
+
+    ``history`` and ``speed`` are the leads of history over speed and of speed over copies, in percent points of
+    satisfied tasks; ``sent`` has the copies per task of the three.
+    """
+
+    times: tuple[int, int]
+    history: Estimate
+    speed: Estimate
+    sent: tuple[float, ...]
+
+
+def _about_two_copies(mine: Rows) -> dict[tuple[int, int, str], Rows]:
+    return {
+        (*pair, policy): nearest_to(select(mine, deadline_s=pair[0], c=pair[1], policy=policy), _COPIES)
+        for pair in times_of(mine)
+        for policy in PREDICTORS
+    }
+
+
+def orders_of_crowds(copies: Rows) -> list[Order]:
+    """Return the order by setting of times for drawn volunteers: differences in the same crowd, over crowds."""
+    mine = [row for row in copies if row["policy"] in PREDICTORS]
+    runs = _about_two_copies(mine)
+    found = []
+    for pair in times_of(mine):
         tasks = {policy: {row["seed"]: row["satisfied_tasks"] for row in runs[*pair, policy]} for policy in PREDICTORS}
-        names = []
-        for better, worse in pairwise(PREDICTORS):
-            difference = estimate(100 * (tasks[better][seed] - tasks[worse][seed]) for seed in tasks[better])
-            holds.append(difference.low > 0)
-            names.append(f"{better[3:]} - {worse[3:]} {difference.text('+.1f')}")
-        sent = "/".join(f"{estimate(row['copies'] for row in runs[*pair, policy]).mean:.2f}" for policy in PREDICTORS)
-        evidence.append(f"{_ratio(*pair)}: {', '.join(names)} with {sent} copies")
+        history, speed = (
+            estimate(100 * (tasks[better][seed] - tasks[worse][seed]) for seed in tasks[better])
+            for better, worse in pairwise(PREDICTORS)
+        )
+        sent = tuple(estimate(row["copies"] for row in runs[*pair, policy]).mean for policy in PREDICTORS)
+        found.append(Order(pair, history, speed, sent))
+    return found
+
+
+def orders_of_hosts(hosts: Rows, copies: float = _COPIES) -> list[Order]:
+    """Return the order by setting of times for real hosts: differences on the same start date, over start dates."""
+    found = []
+    for pair in times_of(hosts):
+        mine = {policy: select(hosts, deadline_s=pair[0], c=pair[1], policy=policy) for policy in PREDICTORS}
+        history, speed = (difference(mine[better], mine[worse], copies) for better, worse in pairwise(PREDICTORS))
+        found.append(Order(pair, history, speed, (copies,) * len(PREDICTORS)))
+    return found
+
+
+def _order(orders: Sequence[Order], num: int) -> Claim:
+    """Judge history > speed > copies by differences of satisfied tasks in the same crowd."""
+    holds = [lead.low > 0 for order in orders for lead in (order.history, order.speed)]
     return Claim(
         "Section 5.2, Figure 9",
         "history satisfies more than speed, and speed more than copies, in every setting",
-        f"satisfied tasks at about two copies per task, in percent points: {'; '.join(evidence)}",
+        f"satisfied tasks at about two copies per task: {_leads(orders)} ([order](#order-of-the-predictors))",
         _over_crowds(num, holds),
         runs=num,
         reason=""
         if all(holds)
         else "at D/8 history and speed satisfy every task; at D/4 copies sends more copies than speed",
+    )
+
+
+def _order_on_hosts(hosts: Rows) -> list[Claim]:
+    if not hosts:
+        return []
+    return [
+        Claim(
+            "Section 5.2, Figure 9",
+            "is the order the same on real hosts?",
+            f"satisfied tasks at two copies per task, on {hosts[0]['hosts']} phones: {_leads(orders_of_hosts(hosts))} "
+            "([real hosts](#real-hosts))",
+            Verdict.MEASURED,
+            runs=len({row["date"] for row in hosts}),
+        )
+    ]
+
+
+def _leads(orders: Sequence[Order]) -> str:
+    """Return how many leads are above 0, below 0 and undecided, in words."""
+    named = (
+        ("history before speed", [order.history for order in orders]),
+        ("speed before copies", [order.speed for order in orders]),
+    )
+    return "; ".join(
+        f"{name} in {sum(lead.low > 0 for lead in leads)} of {len(leads)} settings, behind in "
+        f"{sum(lead.high < 0 for lead in leads)}"
+        for name, leads in named
     )
 
 

@@ -10,9 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from docs.studies.batches.claims import PREDICTORS, judge, printed_numbers, times_of
+from docs.studies.batches.claims import (
+    PREDICTORS,
+    Order,
+    judge,
+    orders_of_crowds,
+    orders_of_hosts,
+    printed_numbers,
+    times_of,
+)
 from docs.studies.batches.copies import BINS
-from docs.studies.batches.evidence import Evidence, estimate, read_table, select
+from docs.studies.batches.evidence import Evidence, Rows, estimate, read_table, select
 from docs.studies.claims import Claim, Exhibit
 from docs.studies.claims_tables import claims_frame, claims_table, exhibits_table, number_of_claims, printed_table
 from docs.studies.marked_pages import DataFile, Picture, Writer
@@ -27,7 +35,7 @@ __all__ = ["ClaimsPage"]
 
 #: The figures that stand for several of the paper's, as this page names them.
 _CROWD, _PREDICTED, _COPIES, _OVER_TIME = "crowd.svg", "predicted.svg", "copies.svg", "requests_over_time.svg"
-_BY_FRACTION, _FED = "fractions.svg", "fed.svg"
+_BY_FRACTION, _FED, _HOSTS = "fractions.svg", "fed.svg", "hosts.svg"
 
 _EXHIBITS = (
     Exhibit("Figure 1", "not at hand", "not at hand"),
@@ -57,8 +65,16 @@ class ClaimsPage:
 
     def writers(self) -> dict[str, Writer]:
         """Return the writers of marks, by name."""
-        tables = (self.exhibits, self.printed, self.claims, self.table_1, self.at_requests)
-        return {writer.__name__: writer for writer in (*tables, self.num_claims)}
+        tables = (
+            self.exhibits,
+            self.printed,
+            self.claims,
+            self.table_1,
+            self.at_requests,
+            self.order,
+            self.hosts_order,
+        )
+        return {writer.__name__: writer for writer in (*tables, self.num_claims, self.hosts)}
 
     def files(self) -> dict[str, Picture | DataFile]:
         """Return figures and data files next to the page, by name."""
@@ -70,7 +86,13 @@ class ClaimsPage:
             _FED: Picture(lambda: pd.DataFrame(self._fed()), self._draw_fed),
             _OVER_TIME: Picture(lambda: pd.DataFrame(self._over_time()), self._draw_over_time),
             _BY_FRACTION: Picture(lambda: pd.DataFrame(self._algorithm_3()), self._draw_fractions),
-            _COPIES: Picture(lambda: pd.DataFrame(self._algorithm_3()), self._draw_copies),
+            _COPIES: Picture(
+                lambda: pd.DataFrame(self._algorithm_3()), lambda path: _draw_copies(self._algorithm_3(), path)
+            ),
+            _HOSTS: Picture(
+                lambda: pd.DataFrame(self._evidence.hosts),
+                lambda path: _draw_copies(self._evidence.hosts, path, ("tasks",)),
+            ),
         }
 
     # ---- rows
@@ -155,6 +177,19 @@ class ClaimsPage:
                 lines.append(cells)
         names = [f"{policy[3:]}, {what}" for policy in PREDICTORS for what in ("copies", "batches")]
         return text_table(["D - S, C", "requests", *names], lines)
+
+    def order(self) -> str:
+        """Return the order of the predictors for drawn volunteers, by setting."""
+        return _order_table(orders_of_crowds(self._evidence.copies))
+
+    def hosts_order(self, copies: str) -> str:
+        """Return the order of the predictors for real hosts at a number of copies per task, by setting."""
+        return _order_table(orders_of_hosts(self._evidence.hosts, float(copies)))
+
+    def hosts(self, what: str) -> str:
+        """Return a number of the study of real hosts: hosts, tasks or dates."""
+        rows = self._evidence.hosts
+        return str(len({row["date"] for row in rows}) if what == "dates" else rows[0][what])
 
     def _table_1(self) -> pd.DataFrame:
         rows = self._evidence.arrivals
@@ -286,35 +321,35 @@ class ClaimsPage:
         figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=8)
         canvas.save(figure, path)
 
-    def _draw_copies(self, path: Path) -> None:
-        """Draw satisfied tasks and batches by copies per task, a column per setting."""
-        rows = self._algorithm_3()
-        times = times_of(rows)
-        figure, panels = _grid(2, len(times), 4.4)
-        for column, (deadline_s, c) in enumerate(times):
-            for line, (name, label) in enumerate((("satisfied_batches", "batches"), ("satisfied_tasks", "tasks"))):
-                axes = panels[line][column]
-                for colour, policy in enumerate(PREDICTORS):
-                    mine = select(rows, deadline_s=deadline_s, c=c, policy=policy)
-                    points = []
-                    for requests in sorted({row["copies_lambda"] for row in mine}):
-                        here = select(mine, copies_lambda=requests)
-                        points.append([estimate(row[of] for row in here).mean for of in ("copies", name)])
-                    sent, done = zip(*points, strict=True)
-                    marker = "os^"[colour]
-                    style: dict[str, Any] = {"color": canvas.COLOURS[colour], "label": policy[3:], "markersize": 3.5}
-                    axes.plot(sent, [100 * share for share in done], f"-{marker}", **style)
-                axes.axvline(2, color="#999999", linewidth=0.8, linestyle="--")
-                axes.set_xlim(0, 5)
-                axes.set_ylim(-3, 103) if line == 0 else axes.set_ylim(40, 102)
-                if column == 0:
-                    axes.set_ylabel(f"satisfied {label}, %", fontsize=8)
-                if line == 0:
-                    axes.set_title(f"{_duration(deadline_s)}, C = {_duration(c)}", loc="left", fontsize=9)
-                else:
-                    axes.set_xlabel("copies per task", fontsize=8)
-        panels[0][0].legend(fontsize=7)
-        canvas.save(figure, path)
+
+def _draw_copies(rows: Rows, path: Path, shares: Sequence[str] = ("batches", "tasks")) -> None:
+    """Draw shares of satisfied batches and tasks by copies per task, a column per setting."""
+    times = times_of(rows)
+    figure, panels = _grid(len(shares), len(times), 0.6 + 1.9 * len(shares))
+    for column, (deadline_s, c) in enumerate(times):
+        for line, what in enumerate(shares):
+            axes = panels[line][column]
+            for colour, policy in enumerate(PREDICTORS):
+                mine = select(rows, deadline_s=deadline_s, c=c, policy=policy)
+                points = []
+                for requests in sorted({row["copies_lambda"] for row in mine}):
+                    here = select(mine, copies_lambda=requests)
+                    points.append([estimate(row[of] for row in here).mean for of in ("copies", f"satisfied_{what}")])
+                sent, done = zip(*points, strict=True)
+                marker = "os^"[colour]
+                style: dict[str, Any] = {"color": canvas.COLOURS[colour], "label": policy[3:], "markersize": 3.5}
+                axes.plot(sent, [100 * share for share in done], f"-{marker}", **style)
+            axes.axvline(2, color="#999999", linewidth=0.8, linestyle="--")
+            axes.set_xlim(0, 5)
+            axes.set_ylim(40, 102) if what == "tasks" else axes.set_ylim(-3, 103)
+            if column == 0:
+                axes.set_ylabel(f"satisfied {what}, %", fontsize=8)
+            if line == 0:
+                axes.set_title(f"{_duration(deadline_s)}, C = {_duration(c)}", loc="left", fontsize=9)
+            if line == len(shares) - 1:
+                axes.set_xlabel("copies per task", fontsize=8)
+    panels[0][0].legend(fontsize=7)
+    canvas.save(figure, path)
 
 
 def _grid(rows: int, columns: int, height: float) -> tuple[Figure, list[list[Axes]]]:
@@ -325,3 +360,17 @@ def _grid(rows: int, columns: int, height: float) -> tuple[Figure, list[list[Axe
 
 def _duration(seconds: int) -> str:
     return f"{seconds // 60} min" if seconds < 3600 else f"{seconds // 3600} h"
+
+
+def _order_table(orders: Sequence[Order]) -> str:
+    """Return leads with intervals, in percent points, and copies per task, a line per setting."""
+    lines = [
+        [
+            f"{_duration(order.times[0])}, {_duration(order.times[1])}",
+            order.history.text("+.1f"),
+            order.speed.text("+.1f"),
+            " / ".join(f"{copies:.2f}" for copies in order.sent),
+        ]
+        for order in orders
+    ]
+    return text_table(["D - S, C", "history - speed", "speed - copies", "copies of history / speed / copies"], lines)

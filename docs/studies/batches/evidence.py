@@ -46,7 +46,7 @@ def estimate(values: Iterable[float | None]) -> Estimate:
     return Estimate(mean, mean - half, mean + half, len(known))
 
 
-def percent(found: Estimate) -> str:
+def percent(found: Estimate, form: str = ".1f") -> str:
     """Return an estimate of a share in percent; ends of the interval beyond 0 and 1 are cut.
 
     Examples
@@ -55,8 +55,8 @@ def percent(found: Estimate) -> str:
     '95.0 % (31.5 to 100.0)'
     """
     if found.num < 2:
-        return f"{100 * found.mean:.1f} %"
-    return f"{100 * found.mean:.1f} % ({100 * max(0, found.low):.1f} to {100 * min(1, found.high):.1f})"
+        return f"{100 * found.mean:{form}} %"
+    return f"{100 * found.mean:{form}} % ({100 * max(0, found.low):{form}} to {100 * min(1, found.high):{form}})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +69,21 @@ class Evidence:
         Rows of ``batches-arrivals``, ``batches-crowd`` and ``batches-copies``.
     theorem
         Counts for Theorem 1.
+    hosts
+        Rows of ``batches-hosts``.
     """
 
     arrivals: Rows
     crowd: Rows
     copies: Rows
     theorem: Tally
+    hosts: Rows = ()
 
     @classmethod
     def stored(cls) -> Evidence:
         """Return the rows that are kept with the studies."""
         tally = Tally(**{name: int(value) for name, value in read_table("theorem")[0].items()})
-        return cls(read_table("arrivals"), read_table("crowd"), read_table("copies"), tally)
+        return cls(read_table("arrivals"), read_table("crowd"), read_table("copies"), tally, read_table("hosts"))
 
 
 def read_table(name: str, folder: Path = ROWS) -> list[dict[str, Any]]:

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from docs.studies.batches import pages
-from docs.studies.batches.claims import PREDICTORS, judge, printed_numbers
+from docs.studies.batches.claims import PREDICTORS, judge, orders_of_hosts, printed_numbers
 from docs.studies.batches.evidence import Evidence, Rows, read_table, select
 from docs.studies.batches.theorem import Tally
 
 
-def evidence(*, arrivals: Rows = (), crowd: Rows = (), copies: Rows = ()) -> Evidence:
-    return Evidence(arrivals, crowd, copies, Tally(cases=10, meets=5, printed_wrong=0, repaired_wrong=0))
+def evidence(*, arrivals: Rows = (), crowd: Rows = (), copies: Rows = (), hosts: Rows = ()) -> Evidence:
+    return Evidence(arrivals, crowd, copies, Tally(cases=10, meets=5, printed_wrong=0, repaired_wrong=0), hosts)
 
 
 def verdicts(claim: str, runs: Rows, other: Evidence) -> list[str]:
@@ -79,7 +79,17 @@ def test_predictors_are_compared_at_the_requests_that_send_about_two_copies() ->
 
 def requests(shares: dict[str, list[float]]) -> list[dict[str, Any]]:
     return [
-        {"part": "arrivals", "policy": policy, "first": "spread", "day": day, "fed": share, "requests": [0.5, share]}
+        {
+            "part": "arrivals",
+            "policy": policy,
+            "first": "spread",
+            "deadline_s": 3600,
+            "c": 1800,
+            "tasks": 10,
+            "day": day,
+            "fed": share,
+            "requests": [0.5, share],
+        }
         for policy, by_day in shares.items()
         for day, share in enumerate(by_day)
     ]
@@ -116,7 +126,35 @@ def test_hypothesis_1_is_judged_in_every_window(changes: dict[str, float], verdi
         for hours in (1, 4, 24)
     ]
     assert verdicts("contacts are a Poisson stream", [], evidence(arrivals=rows)) == [verdict]
-    assert verdicts("the mean gap is longer", [], evidence(arrivals=rows)) == ["holds"]
+
+
+@pytest.mark.parametrize(
+    ("gaps", "verdict"),
+    [((3.78, 3.79), "holds"), ((3.9, 3.91), "holds in part"), ((3.5, 3.51), "does not hold here")],
+)
+def test_the_mean_gap_is_judged_by_the_printed_factor(gaps: tuple[float, ...], verdict: str) -> None:
+    usual = {"period_h": 4, "even_gap_s": 3.6, "p5_7200s": 0.2, "rejected_even": 0.1, "rejected_mean": 0.1}
+    usual["dispersion_3600s"] = 1.0
+    rows = [
+        usual | {"seed": seed, "stream": stream, "mean_gap_s": gap}
+        for seed, gap in enumerate(gaps)
+        for stream in ("workers", "Poisson")
+    ]
+    assert verdicts("the mean gap is longer", [], evidence(arrivals=rows)) == [verdict]
+
+
+def test_the_order_on_real_hosts_is_compared_on_each_start_date() -> None:
+    rows = [
+        run | {"hosts": 9, "date": run["seed"] + 1, "copies_lambda": requests, "copies": sent}
+        for run in algorithm_3(alike(0.5), dict(zip(PREDICTORS, (0.9, 0.7, 0.8), strict=True)))
+        for requests, sent in ((1, 1.5), (2, 2.5))
+    ]
+    for order in orders_of_hosts(rows):
+        assert (order.history.mean, order.history.num) == (pytest.approx(20), 3)
+        assert order.speed.high < 0
+    (found,) = (found for found in judge([], evidence(hosts=rows)) if "real hosts" in found.claim)
+    assert "history before speed in 2 of 2 settings" in found.evidence
+    assert found.evidence.endswith("behind in 2 ([real hosts](#real-hosts))")
 
 
 def test_missing_runs_give_no_verdict() -> None:

@@ -7,13 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pytest
 from click.testing import CliRunner
 
 from docs.studies.batches.arrivals import PERIODS_H
 from docs.studies.batches.copies import DAMPINGS
+from docs.studies.batches.hosts import Size, measure
 from docs.studies.cli import studies
 from hindsched.bench.batches.experiment import Setup
 from hindsched.bench.batches.reproduction import reproduce
+from hindsched.instances.errors import InputError
+from hindsched.instances.traces import read
 
 
 def rows(*arguments: object) -> list[dict[str, Any]]:
@@ -68,3 +72,24 @@ def test_readings_answer_three_questions(tmp_path: Path) -> None:
             assert row["stream_tasks"] >= row["satisfied_tasks"]
             assert row["stream_batches"] >= row["satisfied_batches"]
     assert rows("batches-readings", *size) == found  # from the folder
+
+
+def test_hosts_of_an_event_table_are_compared_by_start_date(tmp_path: Path) -> None:
+    table = tmp_path / "hosts.tab"
+    nights = [(node, day) for node in range(5) for day in range(4)]
+    lines = [f"0 0 {n} 0 host{n} 1 {day * 86_400 + 3600 * n} {day * 86_400 + 72_000} 0" for n, day in nights]
+    table.write_text("\n".join(lines) + "\n")
+    size = ["--tasks", 2, "--dates", 2, "--seeds", 1, "--results", tmp_path]
+    found = rows("batches-hosts", "--trace", table, *size)
+    assert {(row["hosts"], row["date"], row["batches"] * row["deadline_s"]) for row in found} == {
+        (5, 1, 86_400),
+        (5, 2, 86_400),
+    }
+    assert (
+        len({(row["date"], row["c"], row["deadline_s"], row["policy"], row["copies_lambda"]) for row in found}) == 168
+    )
+    assert all(row["satisfied_tasks"] <= min(1, row["copies"]) for row in found)
+    assert max(row["satisfied_batches"] for row in found) > 0
+    assert (tmp_path / "batches_hosts.csv").is_file()
+    with pytest.raises(InputError, match=r"--trace: 3\.8 days, expected at least 5 for the start dates"):
+        measure(read(table), Size(tasks=2, dates=4, seeds=1))
