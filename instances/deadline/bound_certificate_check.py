@@ -118,7 +118,7 @@ def _defect_of_form(instance: Instance, certificate: BoundCertificate, columns: 
     if not isinstance(rows, list) or len(rows) != instance.slots + 1:
         return f"phi: expected a list of {instance.slots + 1} rows"
     for t, row in enumerate(rows):
-        if not isinstance(row, list) or len(row) != columns or not all(map(_is_integer, row)):
+        if not isinstance(row, list) or len(row) != columns or {*map(type, row)} != {int}:
             return f"phi[{t}]: expected a list of {columns} integers"
     return None
 

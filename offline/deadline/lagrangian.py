@@ -10,7 +10,7 @@ from hindsched.instances.array_types import Ints
 from hindsched.instances.deadline.bound_certificate import BoundCertificate
 from hindsched.instances.deadline.model import HOUR_S, Instance
 from hindsched.instances.errors import InputError
-from hindsched.offline.deadline.kernels.tails import lagrangian_tails, minimiser, most_work
+from hindsched.offline.deadline.kernels.tails import lagrangian_tails, most_work, work_of_minimiser
 from hindsched.offline.deadline.replay import payment_unit
 from hindsched.offline.deadline.state_table import StateTable, state_table
 
@@ -106,7 +106,7 @@ def lagrangian_bound(instance: Instance) -> LagrangianBound:
         value = numerator * instance.work_s + int(phi[0, 0])
         if best is None or value > best[0]:
             best = value, numerator, phi
-        return _work(minimiser(*arrays, numerator, denominator, phi), table) >= instance.work_s
+        return work_of_minimiser(*arrays, numerator, denominator, phi) >= instance.work_s
 
     low, high = 0, denominator * top
     while high < ceiling and not does_enough(high):
@@ -124,12 +124,3 @@ def lagrangian_bound(instance: Instance) -> LagrangianBound:
     least = max(0, -(-value // denominator))
     unit = payment_unit(instance)
     return LagrangianBound(-(-least // unit) * unit, numerator, denominator, phi, most, table)
-
-
-def _work(choices: Ints, table: StateTable) -> int:
-    """Return the seconds of work of a sequence of choices from the first state."""
-    u = work_s = 0
-    for choice in choices.tolist():
-        work_s += int(table.work_s[u, choice])
-        u = int(table.after[u, choice])
-    return work_s

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from hindsched.instances.deadline import Guard, Instance, Kind, Placement, Schedule
 from hindsched.instances.deadline.schedule import runs_of
@@ -18,8 +21,8 @@ __all__ = ["solve"]
 _BLOCK = 64
 #: The first cutoff is the bound and this share of it; each further one is farther by the factor.
 _FIRST_SHARE, _FACTOR = 1 / 1024, 4
-#: Labels for which there is room at first; the room is doubled when it is used up.
-_FIRST_LABELS = 1 << 16
+#: Labels for which there is room at first; the room is doubled when it is used up. Room that is not used costs nothing.
+_FIRST_LABELS = 1 << 20
 #: Largest number of costs in memory: states times amounts of work.
 _MOST_CELLS = 50_000_000
 
@@ -108,6 +111,7 @@ class _Search:
         )
         self._layers = cheapest.Layers(
             first=np.zeros((instance.slots + 1, self._states + 1), dtype=np.int64),
+            # the first label, before slot 0, has no work, cost or parent
             amount=np.zeros(_FIRST_LABELS, dtype=np.int32),
             cost=np.zeros(_FIRST_LABELS, dtype=np.int64),
             parent=np.zeros(_FIRST_LABELS, dtype=np.int32),
@@ -130,7 +134,8 @@ class _Search:
             )
             if slot < end:
                 arrays = (self._layers.amount, self._layers.cost, self._layers.parent)
-                amount, cost, parent = (np.concatenate([array, np.zeros_like(array)]) for array in arrays)
+                used = self._layers.first[slot, -1]
+                amount, cost, parent = (_doubled(array, used) for array in arrays)
                 self._layers = self._layers._replace(amount=amount, cost=cost, parent=parent)
         self.labels += int(self._layers.first[-1, -1])
         return True
@@ -148,7 +153,7 @@ class _Search:
         for t in range(slot, 0, -1):
             first, end = layers.first[t, state], layers.first[t, state + 1]
             # labels of a state are in decreasing order of their amounts
-            label = first + int(np.searchsorted(-layers.amount[first:end], -amount))
+            label = end - 1 - int(np.searchsorted(layers.amount[first:end][::-1], np.int32(amount)))
             state, taken = divmod(int(layers.parent[label]), choices)
             amount -= int(self._moves.work[state, taken])
             before.append(_placement(taken))
@@ -161,6 +166,13 @@ class _Search:
         overhead_s = self._moves.left_s[state] if is_same else self._market.delay_s[self._moves.home[state], zone]
         seconds = todo_s + int(overhead_s)
         return [(zone, Kind.ON_DEMAND)] * -(-seconds // self.instance.slot_s)
+
+
+def _doubled(array: npt.NDArray[Any], used: int) -> npt.NDArray[Any]:
+    """Return an array of twice the length with the same first elements."""
+    longer = np.empty(2 * len(array), dtype=array.dtype)
+    longer[:used] = array[:used]
+    return longer
 
 
 def _placement(choice: int) -> Placement:

@@ -7,7 +7,7 @@ import numpy as np
 from hindsched.instances.array_types import Flags, Ints
 from hindsched.instances.compiling import kernel
 
-__all__ = ["lagrangian_tails", "minimiser", "most_work"]
+__all__ = ["lagrangian_tails", "most_work", "work_of_minimiser"]
 
 
 @kernel(allocates=True)
@@ -43,14 +43,13 @@ def lagrangian_tails(
     return phi
 
 
-@kernel(allocates=True)
-def minimiser(
+@kernel
+def work_of_minimiser(
     after: Ints, work_s: Ints, move_units: Ints, spot: Flags, units: Ints, numerator: int, denominator: int, phi: Ints
-) -> Ints:
-    """Return the choices of a schedule that attains phi[0, 0]; of several choices in a slot the one of most work."""
+) -> int:
+    """Return the work of a schedule that attains phi[0, 0]; of several choices in a slot it takes that of most work."""
     slots, choices = spot.shape[1], after.shape[1]
-    chosen = np.zeros(slots, dtype=np.int64)
-    u = 0
+    u = total_s = 0
     for t in range(slots):
         best = -1
         for choice in range(choices):
@@ -62,9 +61,9 @@ def minimiser(
                 value += denominator * (units[z, k, t] + move_units[u, choice])
             if value == phi[t, u] and (best < 0 or work_s[u, choice] > work_s[u, best]):
                 best = choice
-        chosen[t] = best
+        total_s += work_s[u, best]
         u = after[u, best]
-    return chosen
+    return total_s
 
 
 @kernel(allocates=True)
