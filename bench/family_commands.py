@@ -137,6 +137,10 @@ class FamilyCommands(Generic[ProblemT, ScheduleT]):
         place = {"valid": verdict.is_valid, "time": json_number(verdict.time)}
         return {**place, "rule": verdict.rule, "reason": verdict.reason, **found}
 
+    def table_cells(self, row: Row) -> Row:
+        """Return what the tables of ``solve`` and ``simulate`` show of a row, in units that people read."""
+        return row
+
     # -- experiments and exports ---------------------------------------------------------------------------------
 
     def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, given: Given) -> None:

@@ -71,7 +71,8 @@ def simulate(
                     continue
                 with working(f"{policy} on {file}"):
                     record = simulate_apart(instance, policy, how)
-                table.add({"file": file, "policy": policy, **family.commands.run_row(instance, record, how)})
+                row = {"file": file, "policy": policy, **family.commands.run_row(instance, record, how)}
+                table.add(row if as_json else family.commands.table_cells(row))
                 if targets:
                     instances.write_schedule(record.schedule, targets[file, record.policy])
     table.show()

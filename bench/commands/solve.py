@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import click
 
 from hindsched.bench.commands import options
 from hindsched.bench.commands.by_family import FamilyCommand, own_flags
 from hindsched.bench.family import family_of
+from hindsched.bench.family_commands import FamilyCommands
 from hindsched.bench.output import Refusals, Table
 from hindsched.bench.shared_types import Row
 from hindsched.offline.results import Result, Sense
@@ -42,7 +44,7 @@ def solve(
 
     targets = schedule_targets(out, [(file, "") for file in files], is_one=len(files) == 1)
     table = Table(None, as_json, title="Hindsight optima", spare=("seconds", "by", "satisfied_batches", "rung"))
-    cells: list[Row] = []
+    cells: list[tuple[FamilyCommands[Any, Any], Row]] = []
     refusals = Refusals()
     for file in files:
         with refusals.of(file):
@@ -60,14 +62,16 @@ def solve(
                 if as_json:
                     table.add({"file": file, **row})
                 else:
-                    cells.append({"file": file, **_cells(row, result, family.commands.only_json)})
+                    cells.append((family.commands, {"file": file, **_cells(row, result, family.commands.only_json)}))
             first = results[0][1]  # the others are of variants of the instance
             with refusals.of(file):
                 if targets and first.schedule is not None:
                     instances.write_schedule(first.schedule, targets[file, ""])
             family.commands.write_bound(first, bound)
-    is_proven = all(row["bound"] == row["value"] for row in cells)  # the bounds say nothing more
-    table.add_all({name: value for name, value in row.items() if not (is_proven and name == "bound")} for row in cells)
+    is_proven = all(row["bound"] == row["value"] for _, row in cells)  # the bounds say nothing more
+    for commands, row in cells:
+        shown = {name: value for name, value in row.items() if not (is_proven and name == "bound")}
+        table.add(commands.table_cells(shown))
     table.show()
     return refusals.code
 

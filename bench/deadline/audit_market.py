@@ -224,7 +224,8 @@ def _zones(log: JobLog, trace: Trace | None, nodes: Sequence[str]) -> list[tuple
     known = () if trace is None else trace.nodes
     zones: list[tuple[str, str | None]] = [(zone, node_of(zone, known)) for zone in log.zones]
     if trace is not None and not nodes and all(node is None for _, node in zones):
-        message = f"no zone of the log ({', '.join(log.zones[:9])}), expected one among {', '.join(known[:9])}"
+        message = f"its zones are {', '.join(known[:9])}, expected one of the log ({', '.join(log.zones[:9])}), as the "
+        message += "name of the file or in a column node"
         raise InputError(message, place="trace")
     for name in nodes:
         node = node_of(name, known)

@@ -104,6 +104,20 @@ class DeadlineCommands(FamilyCommands[Instance, Schedule]):
     def run_row(self, instance: Instance, record: RunRecord, options: Options) -> Row:
         return {**dict(options.run), "cost": record.value, **record.facts}
 
+    def table_cells(self, row: Row) -> Row:
+        """Return dollars and hours in place of units and slots; a run that is late has paid too."""
+        cells = {name: cell for name, cell in row.items() if name not in ("cost", "paid", "finish", "dollars")}
+        if "paid" in row:
+            return {
+                **{name: cells.pop(name) for name in ("file", "policy")},
+                "dollars": row["paid"] / UNITS_PER_DOLLAR,
+                **cells,
+            }
+        for name in ("value", "bound"):
+            if cells.get(name) is not None:
+                cells[name] = self.family.shown(cells[name])
+        return cells
+
     def reproduce(self, folder: Path, *, num_processes: int, dask: str | None, as_json: bool, given: Given) -> None:
         from hindsched.bench.deadline.reproduction import Setup, reproduce
 

@@ -258,7 +258,7 @@ def test_the_page_has_picture_and_tables(hindsched, job, tmp_path):
         (["--deadline-h", "1", "--slot", "3601"], "--slot: 3601 s, expected at most 3600, the deadline"),
         (["spot_aws_v100", "--deadline-h", "6", "--nodes", "b"], "--nodes: 'b', expected"),
         (["spot_aws_v100", "--deadline-h", "6", "--nodes", "us-east-2a"], "window: 0 s to 21600 s, but the nodes are"),
-        (["spot_aws_v100", "--deadline-h", "6"], "trace: no zone of the log (a), expected one among us-east-1a_v100_1"),
+        (["spot_aws_v100", "--deadline-h", "6"], "trace: its zones are us-east-1a_v100_1"),
         ([], "Missing option '--deadline-h'"),
     ],
 )

@@ -14,7 +14,7 @@ from hindsched.bench.deadline.sources import Generated, Window
 from hindsched.bench.results.bootstrap import cluster_words
 from hindsched.bench.results.columns import typed_frame
 from hindsched.bench.run_records import Options
-from hindsched.instances.deadline import UNITS_PER_DOLLAR, check, spot_zones, write_instance
+from hindsched.instances.deadline import UNITS_PER_DOLLAR, Zone, check, spot_zones, write_instance
 from hindsched.instances.deadline.generate import generate
 from hindsched.offline.deadline import solve
 from hindsched.online.deadline import POLICIES, run_policy
@@ -233,6 +233,10 @@ def test_a_missed_deadline_is_no_value(hindsched, tmp_path):
     code, out, _ = hindsched("simulate", path, "--policy", "spot_only", "--guard", "none", "--json")
     (row,) = objects(out)
     assert (code, row["cost"], row["finish"], row["paid"], row["dollars"]) == (0, None, None, 0, None)
+    code, out, _ = hindsched("simulate", path, "--policy", "spot_only", "--guard", "none")
+    assert code == 0
+    assert "dollars" in out
+    assert "paid" not in out
     again = (
         "--policy",
         "spot_only",
@@ -249,6 +253,21 @@ def test_a_missed_deadline_is_no_value(hindsched, tmp_path):
     assert code == 0, err
     assert (rows["spot_only"]["unfinished"], rows["spot_only"]["dollars"]) == (1, None)
     assert (rows["on_demand"]["unfinished"], rows["on_demand"]["median"]) == (0, 1)
+
+
+def test_tables_of_a_late_run_and_of_an_optimum_have_dollars(hindsched, tmp_path):
+    path = tmp_path / "half.json"
+    instances.write(
+        job("110000", work_s=30).replace(zones=[Zone(job("110000", work_s=30).zones[0].spot, 9_000_000, 10**9)]), path
+    )
+    code, out, _ = hindsched("simulate", path, "--policy", "spot_only", "--guard", "none")
+    assert code == 0
+    assert "0.050" in out  # 20 s at 9 dollars an hour, though late
+    assert "180000000" not in out
+    code, out, _ = hindsched("solve", path)
+    assert code == 0
+    assert "2.83 $" in out  # and 10 s at 1,000
+    assert "10180000000" not in out
 
 
 def test_gantt(hindsched, tiny, several, tmp_path):
