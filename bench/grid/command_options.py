@@ -15,7 +15,7 @@ _KINDS = ("swf", "gwf", "batsim")
 _MIXES = ("wide", "narrow")
 _ARRIVALS = ("poisson", "bursts")
 #: As in `hindsched.bench.grid.experiment`, which is not imported for a help text.
-_PARTS = ("paper", "overlay", "size", "reach", "log", "whole")
+_PARTS = ("paper", "overlay", "size", "sweep", "reach", "log", "whole")
 
 _HELP = {
     "fwd": "dgs, late: number of searchers of a job.  [default: 5]",
@@ -112,7 +112,12 @@ OPTIONS: Mapping[str, Sequence[click.Option]] = {
     "reproduce": [
         click.Option(["--seeds"], type=NUMBERS, default="0-4", help="Seeds of workloads and runs."),
         click.Option(["--scale"], type=ABOVE_ZERO, default=1.0, help="Share of the full length."),
-        click.Option(["--log"], metavar="FILE", help="The complete log of KTH-SP2.  [default: 1,500 of its jobs]"),
+        click.Option(
+            ["--log"],
+            metavar="FILE",
+            help="The complete log of KTH-SP2 (SWF), or a trace in the Grid Workload Format (GWF), which becomes a "
+            "further workload of the paper's tables.  [default: 1,500 jobs of KTH-SP2]",
+        ),
         click.Option(["--narrow-seeds"], type=NUMBERS, help="Seeds of workloads with narrow jobs.  [default: --seeds]"),
         click.Option(
             ["--overlay-seeds"],

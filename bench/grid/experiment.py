@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
@@ -18,20 +18,24 @@ from hindsched.bench.campaign.engine import Job, run_jobs
 from hindsched.bench.campaign.jobs import job_key
 from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.grid.fluid_bound import fluid_bound
+from hindsched.bench.grid.overlay_measures import measure_overlay
 from hindsched.bench.shared_types import Row
 from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.grid import Instance
 from hindsched.instances.grid.generate import NARROW_MIX, WIDE_MIX, generate
 from hindsched.instances.grid.model import Ints
 from hindsched.instances.grid.packaged_log import NODES, kth_sp2
-from hindsched.instances.grid.workloads import import_log, instance_from_jobs, read_log
+from hindsched.instances.grid.workloads import KINDS, import_log, instance_from_jobs, read_log
+from hindsched.instances.traces.parsing import read_lines
 from hindsched.online.grid import Run, make_policy, run_policy
+from hindsched.online.grid.options import CHOICES
 
 __all__ = ["CLASSES", "DEGREES", "LOADS", "MIXES", "PARTS", "Setup", "Workload", "experiment", "run_experiment"]
 
 #: Parts that can run alone: the paper's tables and figures; both overlays with more seeds; several numbers of nodes;
-#: reach of a search; the real log with compressed gaps; the whole log in slots of a second.
-PARTS = ("paper", "overlay", "size", "reach", "log", "whole")
+#: numbers of searchers and periods of polls; both overlays without jobs; the real log with compressed gaps; the whole
+#: log in slots of a second.
+PARTS = ("paper", "overlay", "size", "sweep", "reach", "log", "whole")
 
 DEGREES = (10, 20, 30, 40)
 LOADS = (0.28, 0.95)
@@ -40,8 +44,15 @@ MIXES = {"wide": (WIDE_MIX, 71_000), "narrow": (NARROW_MIX, 271_000)}
 #: Factors of the gaps between submissions of the real log.
 _COMPRESS = ("1", "4/5", "3/5")
 _NODES, _SLOT_S = 5_000, 60
-#: Numbers of nodes at the same load per node.
-_SIZES = (1_250, 2_500, 5_000, 10_000)
+#: Numbers of nodes at the same load per node, besides `_NODES`.
+_SIZES = (1_250, 2_500)
+#: Values of options that vary one at a time, and the share of the full length of these runs.
+_SWEEPS = {"fwd": (1, 2, 3, 5, 10, 20), "poll_slots": (1, 2, 5, 15, 60)}
+_SWEEP_SCALE = 0.2
+#: Slots between rounds of Cyclon in further runs of full length: some 40 rounds at 95 % of load.
+_RARE = 1_000
+#: Name of the workload that a trace in the Grid Workload Format gives.
+_TRACE = "trace"
 _WIDTHS = {"1": (1, 1), "2-8": (2, 8), "9-64": (9, 64), "65-": (65, 2**31)}
 _QUARTERS = tuple(f"quarter {i + 1}" for i in range(4))
 _FIRST = Instance(nodes=2, slot_s=60, submit=[0, 0], width=[2, 1], length=[2, 1])
@@ -50,6 +61,9 @@ _LENGTHS = {"-15 min": (0, 900), "15 min-1 h": (900, 3600), "1-4 h": (3600, 14_4
 #: Classes of jobs by width, length and area, for which waits are reported.
 CLASSES = {"width": tuple(_WIDTHS), "length": tuple(_LENGTHS), "area": _QUARTERS}
 
+
+#: Options of dgs that every row has.
+_SHOWN = ("fwd", "degree", "overlay", "messaging", "poll_slots", "every")
 
 _Run: TypeAlias = "tuple[Workload, str, Row]"
 
@@ -65,7 +79,8 @@ class Setup:
     scale
         Fraction of the full length, which is three months at 28 % of load.
     log
-        File with the whole log KTH-SP2. None: the 1,500 packaged jobs, and the part ``whole`` is empty.
+        File with the whole log KTH-SP2. None: the 1,500 packaged jobs, and the part ``whole`` is empty. Or a trace in
+        the Grid Workload Format, which becomes a further workload of the part ``paper``.
     narrow_seeds
         Seeds of the workloads with narrow jobs, which take the longest. None: ``seeds``.
     overlay_seeds
@@ -85,6 +100,19 @@ class Setup:
         """Return the seeds of a mix."""
         return self.seeds if mix != "narrow" or self.narrow_seeds is None else self.narrow_seeds
 
+    @property
+    def trace(self) -> str | None:
+        """The log if it is a trace in the Grid Workload Format, by its first line."""
+        if self.log is None:
+            return None
+        first = next((line.lstrip() for line in read_lines(self.log, is_lenient=True) if line.strip()), "")
+        return self.log if first.startswith(KINDS["gwf"]) else None
+
+    @property
+    def kth(self) -> str | None:
+        """The log if it is the whole log KTH-SP2."""
+        return None if self.trace else self.log
+
 
 @dataclass(frozen=True, slots=True)
 class Workload:
@@ -94,7 +122,8 @@ class Workload:
     ----------
     mix
         One of `MIXES`, or a log. ``KTH-SP2`` takes the processors that jobs used. ``KTH-SP2 as requested`` takes those
-        that they requested, and keeps jobs that did not run for a slot.
+        that they requested, and keeps jobs that did not run for a slot. ``trace`` is a trace in the Grid Workload
+        Format, without jobs wider than the grid; its gaps are compressed or stretched to ``load``.
     nodes, jobs, load, seed
         See `hindsched.instances.grid.generate`.
     compress
@@ -119,6 +148,8 @@ class Workload:
         if self.mix in MIXES:
             mix = MIXES[self.mix][0]
             return generate(nodes=self.nodes, slot_s=_SLOT_S, jobs=self.jobs, load=self.load, seed=self.seed, mix=mix)
+        if self.log is not None and self.mix == _TRACE:
+            return _at_load(self.log, self.nodes, self.slot_s, self.load)
         if self.log is not None and self.mix == "KTH-SP2":
             return import_log(self.log, nodes=NODES, slot_s=self.slot_s, compress=self.compress).instance
         if self.log is not None:
@@ -127,6 +158,14 @@ class Workload:
         factor = Fraction(self.compress)
         submit = [-int(-r * factor // 1) for r in jobs.submit.tolist()]
         return Instance(jobs.nodes, jobs.slot_s, submit, jobs.width, jobs.length)
+
+
+def _at_load(log: str, nodes: int, slot_s: int, load: float) -> Instance:
+    """Return the jobs of a trace that fit the grid, with one factor of all gaps that gives this utilisation."""
+    found = import_log(log, nodes=nodes, slot_s=slot_s, kind="gwf", wide="drop").instance
+    own = found.area / (nodes * (int(found.submit[-1]) + 1))
+    factor = Fraction(own / load).limit_denominator(10_000)
+    return import_log(log, nodes=nodes, slot_s=slot_s, kind="gwf", wide="drop", compress=factor).instance
 
 
 def _as_requested(log: str, slot_s: int) -> Instance:
@@ -147,6 +186,7 @@ def experiment(setup: Setup) -> list[tuple[str, Workload, str, Row]]:
         "paper": _paper,
         "overlay": _overlay,
         "size": _size,
+        "sweep": _sweep,
         "reach": _reach,
         "log": _log,
         "whole": _whole,
@@ -158,13 +198,27 @@ def _paper(setup: Setup) -> Iterator[_Run]:
     for mix in MIXES:
         for seed, load in product(setup.seeds_of(mix), LOADS):
             workload = _generated(setup, mix, load, seed)
-            for degree in DEGREES:
-                yield workload, "dgs", {"degree": degree, "seed": seed}
-            yield workload, "dgs", {"messaging": "poll", "seed": seed}
-            yield workload, "dgs", {"overlay": "cyclon", "seed": seed}
-            for policy in ("asap_pinned", "asap_counted", "easy", "fcfs"):
-                yield workload, policy, {}
-            yield workload, "queue", {"rule": "length"}
+            yield from _settings_of_dgs(workload, seed)
+            yield from _centralised(workload)
+    if setup.trace:
+        for load in LOADS:
+            workload = Workload(_TRACE, _NODES, load=load, log=setup.trace)
+            for seed in setup.seeds:
+                yield from _settings_of_dgs(workload, seed)
+            yield from _centralised(workload)
+
+
+def _settings_of_dgs(workload: Workload, seed: int) -> Iterator[_Run]:
+    for degree in DEGREES:
+        yield workload, "dgs", {"degree": degree, "seed": seed}
+    yield workload, "dgs", {"messaging": "poll", "seed": seed}
+    yield workload, "dgs", {"overlay": "cyclon", "seed": seed}
+
+
+def _centralised(workload: Workload) -> Iterator[_Run]:
+    for policy in ("asap_pinned", "asap_counted", "easy", "fcfs"):
+        yield workload, policy, {}
+    yield workload, "queue", {"rule": "length"}
 
 
 def _overlay(setup: Setup) -> Iterator[_Run]:
@@ -174,36 +228,51 @@ def _overlay(setup: Setup) -> Iterator[_Run]:
         yield workload, "dgs", {"overlay": "cyclon", "seed": seed}
 
 
-def _generated(setup: Setup, mix: str, load: float, seed: int) -> Workload:
-    return Workload(mix, _NODES, max(1, round(MIXES[mix][1] * setup.scale)), load, seed)
+def _generated(setup: Setup, mix: str, load: float, seed: int, *, nodes: int | None = None) -> Workload:
+    """Return a workload of the same duration and load for any number of nodes."""
+    nodes = nodes or _NODES
+    return Workload(mix, nodes, max(1, round(MIXES[mix][1] * setup.scale * nodes / _NODES)), load, seed)
 
 
 def _size(setup: Setup) -> Iterator[_Run]:
-    for seed, nodes in product(setup.seeds, _SIZES):
-        yield Workload("narrow", nodes, max(1, round(4 * nodes * setup.scale)), LOADS[0], seed), "dgs", {"seed": seed}
+    for mix, load, nodes in product(MIXES, LOADS, _SIZES):
+        for seed in setup.seeds_of(mix):
+            yield _generated(setup, mix, load, seed, nodes=nodes), "dgs", {"seed": seed}
+
+
+def _sweep(setup: Setup) -> Iterator[_Run]:
+    shorter = replace(setup, scale=setup.scale * _SWEEP_SCALE)
+    for mix in MIXES:
+        for load, seed in product(LOADS, setup.seeds_of(mix)):
+            yield _generated(setup, mix, load, seed), "dgs", {"overlay": "cyclon", "every": _RARE, "seed": seed}
+        for seed in setup.seeds_of(mix):
+            workload = _generated(shorter, mix, LOADS[-1], seed)
+            for fwd in _SWEEPS["fwd"]:
+                yield workload, "dgs", {"fwd": fwd, "seed": seed}
+            for poll_slots in _SWEEPS["poll_slots"]:
+                yield workload, "dgs", {"messaging": "poll", "poll_slots": poll_slots, "seed": seed}
 
 
 def _reach(setup: Setup) -> Iterator[_Run]:
-    for degree, seed in product(DEGREES, setup.seeds):
-        yield Workload("narrow", _NODES, 0, LOADS[0], seed), "reach", {"degree": degree, "seed": seed}
+    for overlay, degree, seed in product(CHOICES["overlay"], DEGREES, setup.seeds):
+        options = {"overlay": overlay, "degree": degree, "seed": seed}
+        yield Workload("narrow", _NODES, 0, LOADS[0], seed), "reach", options
 
 
 def _log(setup: Setup) -> Iterator[_Run]:
     for compress in _COMPRESS:
-        workload = Workload("KTH-SP2", NODES, compress=compress, log=setup.log)
+        workload = Workload("KTH-SP2", NODES, compress=compress, log=setup.kth)
         for seed in setup.seeds:
             for more in ({}, {"messaging": "poll"}, {"overlay": "cyclon"}):
                 yield workload, "dgs", {**more, "seed": seed}
-        for policy in ("asap_pinned", "asap_counted", "easy", "fcfs"):
-            yield workload, policy, {}
-        yield workload, "queue", {"rule": "length"}
+        yield from _centralised(workload)
 
 
 def _whole(setup: Setup) -> Iterator[_Run]:
-    if setup.log is None:
+    if setup.kth is None:
         return
     for mix in ("KTH-SP2", "KTH-SP2 as requested"):
-        workload = Workload(mix, NODES, log=setup.log, slot_s=1)
+        workload = Workload(mix, NODES, log=setup.kth, slot_s=1)
         for policy in ("fcfs", "easy", "asap_counted"):
             yield workload, policy, {}
         for rule in ("length", "file"):
@@ -240,7 +309,7 @@ def _loaded(workload: Workload) -> Instance:
 
 def _row(part: str, workload: Workload, policy: str, options: Row) -> Row:
     if part == "reach":
-        found = _distinct(workload.nodes, **options)
+        found = measure_overlay(workload.nodes, **options)
         return {"kind": "paper", "part": part, "policy": policy, "nodes": workload.nodes, **options, **found}
     instance = _loaded(workload)
     made = make_policy(policy, **options)
@@ -254,7 +323,7 @@ def _row(part: str, workload: Workload, policy: str, options: Row) -> Row:
     if not verdict.is_valid or verdict.outcome.total_wait != metrics.total_wait:
         raise SelfCheckError(f"{policy} on {workload}: the checker finds {verdict}")
     counters = {} if run.counters is None else asdict(run.counters)
-    defaults = {"degree": 20, "overlay": "static", "messaging": "push"} if policy == "dgs" else {}
+    defaults = {name: getattr(made, name) for name in _SHOWN} if policy == "dgs" else {}
     return {
         "kind": "paper",
         "part": part,
@@ -271,15 +340,6 @@ def _row(part: str, workload: Workload, policy: str, options: Row) -> Row:
         "waits": _waits(run),
         "days": _days(run),
     }
-
-
-def _distinct(nodes: int, degree: int, seed: int) -> dict[str, int]:
-    """Return the minimum, rounded mean and maximum number of nodes that a searcher reaches in a static overlay."""
-    from hindsched.online.grid.kernels.overlay_kernels import static_overlay
-
-    lists = static_overlay(nodes, degree, seed).lists
-    reach = [np.unique(np.concatenate((own, lists[own].ravel()))).size for own in lists]
-    return {"least": min(reach), "mean": round(sum(reach) / nodes), "most": max(reach)}
 
 
 def _waits(run: Run) -> dict[str, dict[str, list[float]]]:
@@ -304,14 +364,9 @@ def _summary(wait: Ints) -> list[float]:
 
 
 def _days(run: Run) -> dict[str, Sequence[float]]:
-    """Return requested, executed and possible utilisation per day while jobs are submitted."""
+    """Return requested, executed and possible utilisation per day, up to the last submission or busy slot."""
     found = run.utilisation()
-    whole = (int(run.instance.submit[-1]) + 1) // (found.capacity // run.instance.nodes)
     period = found.capacity // run.instance.nodes
-    bound = fluid_bound(run.instance, whole * period)[::period]
-    shares = {
-        "requested": found.requested[:whole],
-        "executed": found.executed[:whole],
-        "possible": np.diff(bound),
-    }
+    bound = fluid_bound(run.instance, len(found.executed) * period)[::period]
+    shares = {"requested": found.requested, "executed": found.executed, "possible": np.diff(bound)}
     return {name: [round(float(x), 6) for x in values / found.capacity] for name, values in shares.items()}

@@ -14,6 +14,7 @@ __all__ = [
     "log_table",
     "mean_wait_s",
     "overlay_pairs",
+    "per_day",
     "select",
     "tables",
 ]
@@ -51,6 +52,11 @@ def mean_wait_s(row: Row) -> float:
     return float(row["total_wait"] * row["slot_s"] / ran) if ran else float("nan")
 
 
+def per_day(row: Row, name: str) -> float:
+    """Return a counter of messages per day of submissions."""
+    return float(row[name] * 86_400 / (row["submitted_slots"] * row["slot_s"]))
+
+
 def overlay_pairs(rows: Rows, mix: str, load: float) -> list[tuple[float, float]]:
     """Return pairs of mean waits in seconds, dynamic and static overlay, for the seeds that ran with both."""
     known: dict[int, dict[str, float]] = {}
@@ -79,7 +85,9 @@ def _methods(rows: Rows) -> list[Row]:
     for method in ("push", "pull", "poll"):
         messaging = "poll" if method == "poll" else "push"  # a run counts both push and pull
         runs = select(rows, policy="dgs", degree=20, overlay="static", messaging=messaging)
-        lines.append({"method": method, **_mean("messages", [row[method] for row in runs]), **_failures(runs)})
+        counts = _mean("messages", [row[method] for row in runs])
+        counts |= _mean("per_day", [per_day(row, method) for row in runs])
+        lines.append({"method": method, **counts, **_failures(runs)})
     return lines
 
 
@@ -88,7 +96,10 @@ def _degrees(rows: Rows) -> list[Row]:
     for degree in dict.fromkeys(row["degree"] for row in select(rows, policy="dgs")):
         runs = select(rows, policy="dgs", degree=degree, overlay="static", messaging="push")
         line = {"degree": degree, **_failures(runs), **_mean("wait_s", map(mean_wait_s, runs))}
-        lines.append(line | _mean("push", [row["push"] for row in runs]) | _mean("pull", [row["pull"] for row in runs]))
+        for name in ("push", "pull"):
+            line |= _mean(name, [row[name] for row in runs])
+            line |= _mean(f"{name}_per_day", [per_day(row, name) for row in runs])
+        lines.append(line)
     return lines
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from hindsched.bench.grid.experiment import PARTS, Setup, run_experiment
+from hindsched.bench.grid.experiment import Setup, run_experiment
 from hindsched.bench.grid.experiment_rows import write_rows
 from hindsched.bench.grid.experiment_tables import Rows, log_table, select, tables
 from hindsched.bench.output import Table
@@ -32,8 +32,8 @@ def reproduce(folder: Path, setup: Setup, *, num_processes: int, dask: str | Non
     ----------
     folder
         Receives ``runs.jsonl``, from which a later call resumes, and the tables of
-        `hindsched.bench.grid.experiment_rows`; if all parts are run also ``tables.md``, ``table_*.csv`` and
-        ``utilisation.svg``.
+        `hindsched.bench.grid.experiment_rows`, and ``tables.md`` and ``table_*.csv`` of the parts that are run; with
+        the part ``paper`` also ``utilisation.svg``.
     setup
         What is run.
     num_processes, dask
@@ -43,10 +43,10 @@ def reproduce(folder: Path, setup: Setup, *, num_processes: int, dask: str | Non
     """
     rows = run_experiment(setup, folder, num_processes=num_processes, dask=dask)
     write_rows(rows, folder)
-    if set(setup.parts) != set(PARTS):
-        return  # the tables need every part
     text = []
     for name, exact in (tables(rows) | {"log": log_table(rows)}).items():
+        if not exact:
+            continue  # of a part that is not run
         lines = [{key: round(x, 3) if isinstance(x, float) else x for key, x in line.items()} for line in exact]
         columns = list(lines[0])
         text.append(f"## {_TITLES[name]}\n\n{markdown_table(lines, columns)}")
@@ -55,26 +55,31 @@ def reproduce(folder: Path, setup: Setup, *, num_processes: int, dask: str | Non
         table.add_all(lines)
         table.show()
     write_text(folder / "tables.md", "\n".join(text))
-    draw_utilisation(rows, folder / "utilisation.svg")
+    if "paper" in setup.parts:
+        draw_utilisation(rows, folder / "utilisation.svg")
 
 
 def draw_utilisation(rows: Rows, path: Path) -> None:
-    """Draw requested, executed and possible utilisation per day for the wide jobs of the first seed."""
-    shown = [
-        row
-        for row in select(rows, part="paper", policy="dgs", degree=20, overlay="static", messaging="push", mix="wide")
-        if row["seed"] == min(other["seed"] for other in rows if "seed" in other)
-    ]
-    figure, axes = canvas.new_figure(len(shown), heights=(2.6,) * len(shown))
-    for panel, row in zip(axes, shown, strict=True):
-        for (name, values), colour in zip(row["days"].items(), canvas.COLOURS, strict=False):
-            dash = "--" if name == "possible" else "-"
-            panel.plot(range(len(values)), values, label=name, color=colour, linestyle=dash, linewidth=1.2)
-        panel.set_title(f"{row['load']:.0%} of load", loc="left", fontsize=10)
-        panel.set_ylabel("share of the grid")
+    """Draw RU and EU per day to the end of the last job: a panel per workload, a line per seed."""
+    runs = select(rows, part="paper", policy="dgs", degree=20, overlay="static", messaging="push")
+    settings = sorted({(row["load"], row["mix"]) for row in runs})
+    figure, axes = canvas.new_figure(len(settings), heights=(1.9,) * len(settings))
+    for panel, (load, mix) in zip(axes, settings, strict=True):
+        mine = select(runs, load=load, mix=mix)
+        for row in mine:
+            for name, label, colour in (("requested", "RU", 0), ("executed", "EU", 1)):
+                values = [100 * share for share in row["days"][name]]
+                named = label if row is mine[0] else None
+                panel.plot(values, label=named, color=canvas.COLOURS[colour], linewidth=0.9, alpha=0.6)
+            last = row["submitted_slots"] * row["slot_s"] / 86_400
+            panel.axvline(last, color="black", linestyle=":", linewidth=0.8)
+        panel.axhline(100, color="grey", linewidth=0.6)
+        panel.set_title(f"{mix} jobs, {load:.0%} of load, {len(mine)} seeds", loc="left", fontsize=9)
+        panel.set_ylabel("% of the grid", fontsize=8)
         panel.set_ylim(bottom=0)
-    axes[-1].set_xlabel("day")
-    axes[0].legend(fontsize=8, frameon=False, ncols=3)
+        panel.set_xlim(left=0)
+    axes[-1].set_xlabel("day (dotted: last submission of each seed)")
+    axes[0].legend(fontsize=8, frameon=False, ncols=2)
     canvas.save(figure, path)
 
 

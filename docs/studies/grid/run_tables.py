@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["read_rows"]
 
 _TABLES = ("runs", "days", "classes")
-_FRACTIONAL = {"load", "compress", "mean_width", "seconds", "median_wait"}
+_FRACTIONAL = {"load", "compress", "mean_width", "seconds", "median_wait", "in_degree_sd", "new_links"}
 
 
 def read_rows(folder: Path) -> Rows:

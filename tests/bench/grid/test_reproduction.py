@@ -70,12 +70,17 @@ def test_tables_have_a_line_for_each_setting(rows):
         and (r["degree"], r["overlay"], r["messaging"]) == (20, "static", "push")
     ]
     assert first["messages"] == pytest.approx(sum(push) / 2)
+    days = [
+        r["submitted_slots"] / 1440 for r in rows if r["part"] == "paper" and r["mix"] == "wide" and r["load"] == 0.28
+    ]
+    assert min(days) <= first["messages"] / first["per_day"] <= max(days)
 
 
 def test_days_and_classes_of_a_row(rows):
     row = next(row for row in rows if (row["part"], row["policy"], row["load"]) == ("paper", "asap_counted", 0.28))
     days = row["days"]
-    assert len(days["requested"]) == len(days["executed"]) == len(days["possible"]) >= 1
+    assert len(days["requested"]) == len(days["executed"]) == len(days["possible"]) == -(-row["ends"] // 1440) >= 1
+    assert sum(days["executed"]) * 1440 * row["nodes"] == pytest.approx(row["area"], rel=1e-4)  # to the end of all jobs
     assert (np.cumsum(days["executed"]) <= np.cumsum(days["possible"]) + 1e-4).all()
     ran = sum(each[3] for each in row["waits"]["width"].values() if each)
     assert ran == row["jobs"] - row["failed"]
@@ -110,6 +115,29 @@ def test_parts_can_be_run_alone():
     asked = experiment.experiment(setup)
     assert {part for part, *_ in asked} == {"size", "paper"}
     assert {workload.seed for part, workload, *_ in asked if part == "paper" and workload.mix == "narrow"} == {7}
+
+
+def test_a_trace_is_a_further_workload_of_the_tables(tmp_path, monkeypatch):
+    monkeypatch.setattr(experiment, "_NODES", 20)
+    lines = ["# JobID SubmitTime WaitTime RunTime NProcs ...", "0 0 0 60 99 -1 -1 99"]
+    lines += [f"{i} {600 * i} 0 {60 * (1 + i % 7)} {1 + i % 5} -1 -1 {1 + i % 5} -1 -1 1" for i in range(1, 60)]
+    log = tmp_path / "trace.gwf"
+    log.write_text("\n".join(lines) + "\n")
+    setup = experiment.Setup(seeds=(0, 1), log=str(log), parts=("paper", "log", "whole"))
+    asked = [run for run in experiment.experiment(setup) if run[1].mix == "trace"]
+    assert {part for part, *_ in asked} == {"paper"}
+    assert sum(policy == "dgs" for _, _, policy, _ in asked) == 2 * 2 * 6  # two seeds, two loads
+    assert sum(policy == "fcfs" for _, _, policy, _ in asked) == 2
+    for workload in {run[1] for run in asked}:
+        instance = workload.instance()
+        assert len(instance) == 59  # without the job wider than the grid
+        load = instance.area / (instance.nodes * (int(instance.submit[-1]) + 1))
+        assert load == pytest.approx(workload.load, rel=0.1)
+    assert {run[1].log for run in experiment.experiment(setup) if run[0] != "paper"} == {None}
+    swf = tmp_path / "log.swf"
+    swf.write_text("; a comment\n1 0 0 10 4 -1 -1 5 9\n")
+    other = experiment.Setup(log=str(swf))
+    assert (other.trace, other.kth) == (None, str(swf))
 
 
 def test_the_log_as_requested(tmp_path):
