@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from docs.studies.claims import Claim
-from docs.studies.claims_tables import claims_frame, number_of_claims, one_of
+from docs.studies.batches.evidence import estimate
+from docs.studies.claims_tables import one_of
 from docs.studies.grid import run_tables
-from docs.studies.grid.claims import judge
+from docs.studies.grid.claims_page import ClaimsPage
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.rows import ROWS, read_rows
 from docs.studies.text_table import text_table
-from hindsched.bench.grid.experiment import CLASSES
 from hindsched.bench.grid.experiment_tables import Rows, confidence_interval, log_table, mean_wait_s, select, tables
 from hindsched.bench.grid.reproduction import draw_utilisation
 from hindsched.bench.report import canvas
@@ -29,15 +27,6 @@ __all__ = ["Published"]
 
 _DAY_SLOTS = 1440
 _SETTINGS = (("wide", 0.28), ("wide", 0.95), ("narrow", 0.28), ("narrow", 0.95))
-#: Rows of the paper's tables, in the columns here.
-_TABLE_1 = (("push", "152,277", "0 %"), ("pull", "2,187,928", "0 %"), ("poll", "72,000,000", "0.21 %"))
-_TABLE_2 = (
-    ("10", "1.5 %", "247", "75,592", "1,108,196"),
-    ("20", "0 %", "394", "192,713", "5,421,255"),
-    ("30", "0 %", "467", "282,813", "11,632,289"),
-    ("40", "0 %", "452", "346,302", "13,097,892"),
-)
-_TABLE_3 = (("28%", "936", "848", "88"), ("95%", "16,858", "14,913", "1,945"))
 #: Schedulers from the bound to dgs, with the patience of ``late``, and their names in tables.
 _WAITS = (
     ("bound", None, "proven bound"),
@@ -65,9 +54,9 @@ class Published:
 
     def writers(self) -> Mapping[str, Writer]:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
-        parts = (self.workloads, self.methods, self.degrees, self.overlays, self.claims, self.centralised, self.log)
-        more = (self.classes, self.whole_log, self.waits, self.bounds, self.scale, self.num_claims, self.wait, self.gap)
-        return {writer.__name__: writer for writer in (*parts, *more, self.slowest, self.mean_width)}
+        parts = (self.workloads, self.centralised, self.log, self.whole_log, self.waits, self.bounds, self.scale)
+        numbers = (self.wait, self.step, self.less, self.gap, self.slowest, self.mean_width)
+        return {writer.__name__: writer for writer in (*parts, *numbers)} | self._claims_page.writers()
 
     def pictures(self) -> Mapping[str, Picture | DataFile]:
         """Return the figures and data files next to the pages, by name."""
@@ -75,8 +64,7 @@ class Published:
             "utilisation.svg": Picture(lambda: read_rows("grid_days"), lambda path: draw_utilisation(self._rows, path)),
             "waits.svg": Picture(lambda: self._drawn_waits, self._draw_waits),
             "bounds.svg": Picture(lambda: read_rows("grid_bounds"), _draw_bounds),
-            "claims.csv": DataFile(lambda: claims_frame(self._claims)),
-        }
+        } | self._claims_page.files()
 
     # ---- rows, and tables of them
 
@@ -89,8 +77,8 @@ class Published:
         return tables(self._rows)
 
     @cached_property
-    def _claims(self) -> Sequence[Claim]:
-        return judge(self._rows)
+    def _claims_page(self) -> ClaimsPage:
+        return ClaimsPage(lambda: self._rows)
 
     @cached_property
     def _drawn_waits(self) -> pd.DataFrame:
@@ -116,67 +104,15 @@ class Published:
             days = mine[0]["submitted_slots"] / _DAY_SLOTS
             more = [f"{mine[0]['jobs']:,}", f"{days:.1f}", f"{mine[0]['mean_width']:.1f}", _seeds(mine), str(len(mine))]
             lines.append(["wide, 95%, overlays only", *more])
-        mine = select(self._rows, part="size")
-        jobs = " / ".join(f"{n:,}" for n in sorted({row["jobs"] for row in mine}))
-        lines.append(["narrow, 28%, sizes", jobs, NOTHING, NOTHING, _seeds(mine), str(len(mine))])
+        for part, name in (("size", "other numbers of nodes"), ("sweep", "95%, searchers and polls")):
+            mine = select(self._rows, part=part)
+            jobs = f"{min(row['jobs'] for row in mine):,} to {max(row['jobs'] for row in mine):,}"
+            days = [row["submitted_slots"] / _DAY_SLOTS for row in mine]
+            more = [f"{min(days):.0f} to {max(days):.0f}", NOTHING, _seeds(mine), str(len(mine))]
+            lines.append([f"both mixes, {name}", jobs, *more])
         mine = select(self._rows, part="log")
         lines.append(["KTH-SP2", f"{mine[0]['jobs']:,}", NOTHING, NOTHING, _seeds(mine), str(len(mine))])
         return text_table(["workload", "jobs", "days", "mean width", "seeds", "runs"], lines)
-
-    def methods(self) -> str:
-        """Return Table I, printed and here."""
-        lines = [["the paper", *line] for line in _TABLE_1]
-        for line in self._tables["I"]:
-            failed = f"{_with_interval(line, 'failed_percent', '.2f')} %"
-            lines.append([_where(line), line["method"], _with_interval(line, "messages", ",.0f"), failed])
-        return text_table(["workload", "method", "messages", "failed"], lines)
-
-    def degrees(self) -> str:
-        """Return Table II, printed and here."""
-        lines = [["the paper", *line] for line in _TABLE_2]
-        for line in self._tables["II"]:
-            failed = f"{_with_interval(line, 'failed_percent', '.2f')} %"
-            numbers = [_with_interval(line, name, ",.0f") for name in ("wait_s", "push", "pull")]
-            lines.append([_where(line), str(line["degree"]), failed, *numbers])
-        return text_table(["workload", "degree", "failed", "mean wait, s", "push", "pull"], lines)
-
-    def overlays(self) -> str:
-        """Return Table III, printed and here."""
-        lines = [[f"the paper, {load}", NOTHING, *waits] for load, *waits in _TABLE_3]
-        for line in self._tables["III"]:
-            numbers = [_with_interval(line, name, ",.1f") for name in ("dynamic_s", "static_s", "difference_s")]
-            lines.append([_where(line), str(line["seeds"]), *numbers])
-        return text_table(["workload", "seeds", "dynamic, s", "static, s", "difference, s"], lines)
-
-    def claims(self) -> str:
-        """Return the verdicts on each claim by workload; a claim about all workloads has one verdict."""
-        verdicts: dict[tuple[str, str], dict[str, str]] = {}
-        for claim in self._claims:
-            where = claim.evidence.partition(":")[0].removesuffix(", medians")
-            text = claim.claim.partition(" (")[0]
-            mine = verdicts.setdefault((claim.source, text), {})
-            mine[where if where in _places() else "all"] = str(claim.verdict).replace("does not hold here", "fails")
-        lines = []
-        for (source, text), mine in verdicts.items():
-            cells = [mine.get(where, mine.get("all", NOTHING)) for where in _places()]
-            lines.append([source, text, *cells])
-        return text_table(["source", "claim", *_places()], lines)
-
-    def classes(self) -> str:
-        """Return waits by class of job at 95 % of load: the paper's Figure 6."""
-        lines = []
-        for kind, names in CLASSES.items():
-            for name in names:
-                cells = []
-                for mix in ("wide", "narrow"):
-                    runs = select(self._rows, part="paper", policy="dgs", mix=mix, load=0.95, degree=20)
-                    known = [row["waits"].get(kind, {}).get(name) for row in runs if row["overlay"] == "static"]
-                    waits = [wait for wait in known if wait]
-                    jobs = sum(wait[3] for wait in waits)
-                    cells.append(f"{median(wait[1] for wait in waits):,.0f}" if waits else NOTHING)
-                    cells.append(f"{sum(wait[0] * wait[3] for wait in waits) / jobs:,.0f}" if jobs else NOTHING)
-                lines.append([kind, name, *cells])
-        return text_table(["", "class", "wide, median, s", "mean, s", "narrow, median, s", "mean, s"], lines)
 
     def centralised(self) -> str:
         """Return mean waits of dgs and of centralised schedulers at high load."""
@@ -272,16 +208,33 @@ class Published:
 
     # ---- numbers
 
-    def num_claims(self, word: str = "all") -> str:
-        """Return the number of claims with a verdict."""
-        return number_of_claims(self._claims, word)
-
     def wait(self, mix: str, load: str, policy: str) -> str:
-        """Return the mean wait of a scheduler in seconds."""
+        """Return the mean wait of a scheduler in seconds, with its interval."""
         mine = select(self._tables["baselines"], mix=mix, load=float(load), policy=policy)
         if not mine:
             raise InputError(f"{mix} {load} {policy}, expected a workload and a scheduler of the table")
-        return f"{mine[0]['wait_s']:,.0f}".replace("-", MINUS)
+        return _with_interval(mine[0], "wait_s", ",.0f")
+
+    def step(self, mix: str, longer: str, shorter: str) -> str:
+        """Return how much longer jobs wait at 95 % of load with one scheduler than with another, in seconds."""
+        waits: dict[str, list[float]] = {longer: [], shorter: []}
+        for policy in waits:
+            usual = {"degree": 20, "overlay": "static", "messaging": "push"} if policy == "dgs" else {}
+            runs = select(self._rows, part="paper", mix=mix, load=0.95, policy=policy, **usual)
+            waits[policy] = list(map(mean_wait_s, runs))
+        if not waits[longer] or not waits[shorter]:
+            raise InputError(f"{mix} {longer} {shorter}, expected a mix and two schedulers of the table")
+        return estimate(a - b for a, b in zip(*waits.values(), strict=True)).text(",.0f").replace("-", MINUS)
+
+    def less(self, kind: str, patience: str) -> str:
+        """Return how many slots less jobs wait with ``late`` than with dgs, on the ``log`` or on ``generated`` jobs."""
+        frame = read_rows("grid_waits")
+        mine = frame[frame["place"].str.startswith(one_of(kind, ("log", "generated")))]
+        late = mine[(mine["policy"] == "late") & (mine["patience"] == int(patience))]
+        columns = ["total_wait", "jobs", "failed"]
+        means = [rows.groupby("place")[columns].mean() for rows in (mine[mine["policy"] == "dgs"], late)]
+        dgs, other = (each["total_wait"] / (each["jobs"] - each["failed"]) for each in means)
+        return estimate((dgs - other).to_list()).text(",.1f").replace("-", MINUS)
 
     def gap(self, jobs: str) -> str:
         """Return the gap of the window with a number of jobs."""
@@ -333,17 +286,9 @@ def _gap(row: Mapping[Any, Any]) -> str:
     return f"{(row['value'] - row['lower']) / row['value'] if row['value'] else 0.0:.0%}"
 
 
-def _places() -> list[str]:
-    return [f"{mix}, {load:.0%}" for mix, load in _SETTINGS]
-
-
 def _seeds(rows: Rows) -> str:
     seeds = sorted({row["seed"] for row in rows})
     return f"{seeds[0]}-{seeds[-1]}" if len(seeds) > 1 else str(seeds[0])
-
-
-def _where(line: Mapping[str, Any]) -> str:
-    return f"{line['mix']}, {line['load']:.0%}"
 
 
 def _with_interval(line: Mapping[str, Any], name: str, form: str) -> str:

@@ -14,15 +14,54 @@ def test_numbers_of_the_grid_are_those_of_the_bare_rows(tmp_path):
     rows = Published()
     mine = runs[(runs["part"] == "paper") & (runs["mix"] == "wide") & (runs["load"] == 0.95)]
     queue = mine[mine["policy"] == "queue"]
-    wait = (60 * queue["total_wait"] / (queue["jobs"] - queue["failed"])).mean()
-    assert rows.wait("wide", "0.95", "queue") == f"{wait:,.0f}"
+    waits = 60 * queue["total_wait"] / (queue["jobs"] - queue["failed"])
+    wait = f"{waits.mean():,.0f} ± {2.776 * waits.std() / 5**0.5:,.0f}"
+    assert rows.wait("wide", "0.95", "queue") == wait
+    writers = rows.writers()
     dgs = mine[(mine["policy"] == "dgs") & (mine["degree"] == 10)]
     failed = (100 * dgs["failed"] / dgs["jobs"]).mean()
-    assert f"| wide, 95% | 10 | {failed:.2f} ±" in rows.degrees()
+    line = next(line for line in writers["versus"]("II").splitlines() if line.startswith("| 10 | failed, % | 1.5 |"))
+    assert line.split(" | ")[4].startswith(f"{failed:.2f} (")
+    days = mine["submitted_slots"] / 1440
+    push = (dgs["push"] / days[dgs.index]).mean()
+    line = next(line for line in writers["versus"]("II").splitlines() if line.startswith("| 10 | push per day"))
+    assert line.split(" | ")[2:5:2] == ["75,592", line.split(" | ")[4]]
+    assert line.split(" | ")[4].startswith(f"{push:,.0f} (")
+    line = next(line for line in writers["versus"]("III").splitlines() if "| 28% | difference, s |" in line)
+    assert line.split(" | ")[2] == "88.0"
+    counted = sum(int(writers["num_claims"](word)) for word in ("holds", "partly", "substitute", "fails", "undecided"))
+    assert counted == int(writers["num_claims"]())
     page = tmp_path / "page.md"
     page.write_text("A queue waits <!-- number: wait wide 0.95 queue -->1<!-- end --> s.\n", encoding="utf-8")
-    assert [change.after for change in rebuild(tmp_path, rows.writers(), {})] == [f"{wait:,.0f}"]
-    for words in ("wait wide 0.5 queue", "gap 11", "waits moon", "mean_width odd"):
+    assert [change.after for change in rebuild(tmp_path, rows.writers(), {})] == [wait]
+    for words in (
+        "wait wide 0.5 queue",
+        "gap 11",
+        "waits moon",
+        "mean_width odd",
+        "versus IV",
+        "sweep degree",
+        "step wide a b",
+    ):
         page.write_text(f"A <!-- number: {words} -->1<!-- end -->\n", encoding="utf-8")
         with pytest.raises(InputError, match="expected"):
             rebuild(tmp_path, rows.writers(), {})
+
+
+def test_differences_of_schedulers_are_paired():
+    rows = Published()
+    frame = read_rows("grid_waits")
+    frame = frame[frame["place"].str.startswith("log")]
+    means = frame.groupby(["place", "policy", "patience"], dropna=False)["total_wait"].mean() / 50
+    found = [means[f"log {first}", "dgs"].item() - means[f"log {first}", "late", 60] for first in range(0, 1500, 150)]
+    assert rows.less("log", "60").startswith(f"{sum(found) / 10:.1f} (")
+    runs = read_rows("grid_runs")
+    runs = runs[(runs["part"] == "paper") & (runs["mix"] == "wide") & (runs["load"] == 0.95)]
+    waits = {
+        policy: 60 * mine["total_wait"].to_numpy() / (mine["jobs"] - mine["failed"]).to_numpy()
+        for policy, mine in runs[runs["policy"].str.startswith("asap")].groupby("policy")
+    }
+    longer = waits["asap_pinned"] - waits["asap_counted"]
+    half = 2.776 * longer.std(ddof=1) / 5**0.5
+    low, high = (f"{longer.mean() + sign * half:,.0f}".replace("-", "−") for sign in (-1, 1))  # noqa: RUF001
+    assert rows.step("wide", "asap_pinned", "asap_counted") == f"{longer.mean():,.0f} ({low} to {high})"
