@@ -90,7 +90,7 @@ def _drawn(figure: Figure, ending: str) -> tuple[bytes, set[str]]:
     formulas.addFilter(note)
     try:
         with (
-            mpl.rc_context({"svg.hashsalt": "hindsched", "svg.fonttype": "none"}),
+            mpl.rc_context({"svg.hashsalt": "hindsched", "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}),
             warnings.catch_warnings(record=True) as said,
         ):
             warnings.simplefilter("always")
@@ -103,7 +103,21 @@ def _drawn(figure: Figure, ending: str) -> tuple[bytes, set[str]]:
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
         else:
             missing.add(chr(int(found[1])))
-    return picture.getvalue(), missing
+    content = picture.getvalue()
+    return _shortened(content) if ending == "svg" else content, missing
+
+
+def _shortened(svg: bytes) -> bytes:
+    """Return a picture without indentation; coordinates have two decimals, numbers below 1 four significant digits."""
+
+    def shorten(number: re.Match[bytes]) -> bytes:
+        value = float(number[0])
+        return (f"{value:.2f}" if abs(value) >= 1 else f"{value:.4g}").encode()
+
+    def in_tag(tag: re.Match[bytes]) -> bytes:
+        return re.sub(rb"-?\b\d+\.\d{3,}\b(?!\.)", shorten, tag[0])
+
+    return re.sub(rb"<[^<>]*>", in_tag, re.sub(rb"\s*\n\s*", b"\n", svg))
 
 
 def _add_fonts(figure: Figure, missing: set[str]) -> bool:

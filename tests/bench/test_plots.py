@@ -1,6 +1,7 @@
 """Pictures: correct curves, distinguishable policies, and files written completely."""
 
 import math
+import re
 import warnings
 
 import matplotlib as mpl
@@ -73,6 +74,18 @@ def test_equal_figures_give_equal_files(figure, tmp_path, ending):
     canvas.save(figure, tmp_path / f"two.{ending}")
     first, second = sorted(path.read_bytes() for path in tmp_path.iterdir())
     assert first == second != b""
+
+
+def test_an_svg_file_is_short_but_keeps_its_texts_and_its_small_numbers():
+    figure, (axes,) = canvas.new_figure()
+    axes.plot([0, 1, 2], [0.0, 1 / 3, 2 / 7], linewidth=0.12345678)
+    axes.set_title("pi is 3.14159265, about\n   22 / 7")
+    svg = canvas.drawn(figure, "svg").decode()
+    assert "3.14159265" in svg
+    assert "stroke-width: 0.1235" in svg
+    tags = "".join(re.findall("<[^<>]*>", svg))
+    assert not re.search(r"[1-9]\d*\.\d{3}", tags.split("</metadata>")[1])
+    assert "\n " not in svg
 
 
 def test_a_picture_is_written_completely_and_through_links_or_not_at_all(figure, tmp_path):
