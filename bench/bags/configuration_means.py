@@ -7,6 +7,7 @@ checkpoints). Files call it a cell.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from hindsched.bench.report import canvas
@@ -110,17 +111,18 @@ def optima(means: pd.DataFrame) -> pd.DataFrame:
     return wide.reset_index()
 
 
-def draw_bars(means: pd.DataFrame, machines: str, store: str, when: str) -> Figure:
-    """Return a bar chart of one set of machines, store and part of the week, with a panel per bag."""
-    mine = means[(means["machines"] == machines) & (means["store"] == store) & (means["when"] == when)]
+def draw_bars(means: pd.DataFrame, machines: str, when: str) -> Figure:
+    """Return a bar chart of a set of machines and a part of the week, with a panel per bag and all stores in it."""
+    mine = means[(means["machines"] == machines) & (means["when"] == when)]
     bags = list(mine.groupby(["tasks", "reference_s"], sort=True))
-    figure, panels = canvas.new_figure(len(bags), width=9.0, heights=(2.5,) * len(bags))
+    figure, panels = canvas.new_figure(len(bags), width=9.0, heights=(2.4,) * len(bags))
     for axes, ((tasks, reference_s), bag) in zip(panels, bags, strict=True):
         _draw_panel(axes, bag)
-        axes.set_title(f"{machines}, {store}, {when}: {tasks} tasks of {reference_s} s", loc="left", fontsize=9)
+        axes.set_title(f"{machines}, {when}: {tasks} tasks of {reference_s} s", loc="left", fontsize=9)
     for axes in panels[:-1]:  # all panels have the same policies
         axes.set_xticklabels([])
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", fontsize=7, frameon=False, ncols=4)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", fontsize=7, frameon=False, ncols=4)
     return figure
 
 
@@ -128,25 +130,28 @@ def _draw_panel(axes: Axes, bag: pd.DataFrame) -> None:
     from matplotlib.patches import Rectangle
 
     policies = in_table_order(bag["policy"].unique())
-    numbers = sorted(bag["checkpoints"].unique())
-    width = 0.8 / len(numbers)
-    for i, number in enumerate(numbers):
-        by_policy = {row["policy"]: row for row in records(bag[bag["checkpoints"] == number])}
+    stores, numbers = sorted(bag["store"].unique()), sorted(bag["checkpoints"].unique())
+    series = list(product(stores, numbers))
+    width = 0.85 / len(series)
+    for i, (store, number) in enumerate(series):
+        mine = bag[(bag["store"] == store) & (bag["checkpoints"] == number)]
+        by_policy = {row["policy"]: row for row in records(mine)}
         known = [(place, by_policy[policy]) for place, policy in enumerate(policies) if policy in by_policy]
-        places = [place + (i - (len(numbers) - 1) / 2) * width for place, _ in known]
+        places = [place + (i - (len(series) - 1) / 2) * width for place, _ in known]
+        shade = (numbers.index(number) + 1) / len(numbers)  # more checkpoints, darker
         axes.bar(
             places,
             [row["slowdown"] for _, row in known],
             width=0.92 * width,
-            color=canvas.COLOURS[i],
-            label=f"{number} checkpoint{'' if number == 1 else 's'}",
+            color=_lighter(canvas.COLOURS[2 if store == "shared" else stores.index(store)], shade),
+            label=f"{store}, {number} checkpoint{'' if number == 1 else 's'}",
         )
         label = "optimum of the same runs" if i == 0 else None
         axes.scatter(
             places,
             [row["optimum_slowdown"] for _, row in known],
             marker="_",
-            s=90,
+            s=500 * width,
             color="black",
             label=label,
             zorder=3,
@@ -160,11 +165,19 @@ def _draw_panel(axes: Axes, bag: pd.DataFrame) -> None:
     for bar in axes.patches:
         if isinstance(bar, Rectangle) and bar.get_height() > top:  # a clipped bar shows its height as a number
             axes.annotate(
-                f"{bar.get_height():.1f}",
+                f"{bar.get_height():.0f}",
                 (bar.get_x() + bar.get_width() / 2, top),
                 (0, -9),
                 textcoords="offset points",
                 ha="center",
-                fontsize=7,
-                color="white",
+                fontsize=6,
+                color="black",
             )
+
+
+def _lighter(colour: str, shade: float) -> tuple[float, float, float]:
+    """Return a colour mixed with white; a shade of 1 is the colour itself."""
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = (1 - (0.25 + 0.75 * shade) * (1 - part) for part in to_rgb(colour))
+    return red, green, blue

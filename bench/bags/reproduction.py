@@ -112,8 +112,8 @@ def reproduce(folder: Path, setup: Setup, *, num_processes: int, dask: str | Non
     write_text(folder / "cells.csv", means.to_csv(index=False, lineterminator="\n"))
     best = optima(means)
     write_text(folder / "optima.md", markdown_table(records(best), list(best.columns)))
-    for machines, store, when in means[["machines", "store", "when"]].drop_duplicates().itertuples(index=False):
-        canvas.save(draw_bars(means, machines, store, when), folder / f"bars-{machines}-{store}-{when}.svg")
+    for machines, when in means[["machines", "when"]].drop_duplicates().itertuples(index=False):
+        canvas.save(draw_bars(means, machines, when), folder / f"bars-{machines}-{when}.svg")
     _show(means, as_json)
 
 

@@ -14,6 +14,8 @@ __all__ = ["STUDIES", "studies"]
 STUDIES = {
     "bags-baselines": "docs.studies.commands.bags_baselines:bags_baselines",
     "bags-speed": "docs.studies.commands.bags_speed:bags_speed",
+    "bags-sweeps": "docs.studies.commands.bags_sweeps:bags_sweeps",
+    "bags-traces": "docs.studies.commands.bags_traces:bags_traces",
     "batches-arrivals": "docs.studies.commands.batches_arrivals:batches_arrivals",
     "batches-copies": "docs.studies.commands.batches_copies:batches_copies",
     "batches-crowd": "docs.studies.commands.batches_crowd:batches_crowd",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from docs.studies.bags.claims import TABLE_2, ideal_minutes, judge
-from docs.studies.claims import Claim
-from docs.studies.claims_tables import claims_frame, claims_table, number_of_claims, one_of
+from docs.studies.bags.claims_page import ClaimsPage
+from docs.studies.claims_tables import one_of
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.rows import read_rows
 from docs.studies.text_table import text_table
@@ -25,11 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Published"]
 
-#: Bar charts of the page: the paper's two sets of machines on weekdays, and the zones.
-_BARS = (
-    *((machines, store, "weekday") for machines in ("M01", "M04") for store in ("shared", "private")),
-    ("zones", "shared", "daily"),
-)
+#: Bar charts of the page: machines and part of the week.
+_BARS = (("M04", "weekday"), ("zones", "daily"))
 _CHECKPOINTS = ("0", "1", "9")
 
 
@@ -42,28 +37,25 @@ class Published:
     Examples
     --------
     >>> sorted(Published().writers())[:3]
-    ['claims', 'closed', 'gain']
+    ['both_optima', 'by_predictor', 'claims']
     """
 
     folder = "results/bags"
 
     def writers(self) -> dict[str, Writer]:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
-        tables = (self.claims, self.gaps, self.ideal_times, self.verified, self.speed, self.speed_large)
-        counts = (self.runs, self.optima, self.optimal, self.verified_on, self.num_claims)
+        tables = (self.gaps, self.verified, self.speed, self.speed_large)
+        counts = (self.runs, self.optima, self.optimal, self.verified_on)
         means = (self.slowdown, self.on_demand, self.ratio, self.closed, self.gain, self.waits)
-        return {writer.__name__: writer for writer in (*tables, *counts, *means, self.speed_of, self.measured_on)}
+        mine = {writer.__name__: writer for writer in (*tables, *counts, *means, self.speed_of, self.measured_on)}
+        return mine | self._claims_page.writers()
 
     def pictures(self) -> dict[str, Picture | DataFile]:
         """Return the figures and data files next to the pages, by name."""
         bars: dict[str, Picture | DataFile] = {
-            f"bars-{'-'.join(cell[:2])}.svg": Picture(partial(self._of, *cell), partial(self._draw, *cell))
-            for cell in _BARS
+            f"bars-{cell[0]}.svg": Picture(partial(self._of, *cell), partial(self._draw, *cell)) for cell in _BARS
         }
-        return bars | {
-            "speed.svg": Picture(lambda: read_rows("bags_speed"), _draw_speed),
-            "claims.csv": DataFile(lambda: claims_frame(self._claims)),
-        }
+        return bars | {"speed.svg": Picture(lambda: read_rows("bags_speed"), _draw_speed)} | self._claims_page.files()
 
     # ---- rows
 
@@ -72,17 +64,14 @@ class Published:
         return read_rows("bags_cells")
 
     @cached_property
-    def _claims(self) -> Sequence[Claim]:
-        return judge(self._means)
+    def _claims_page(self) -> ClaimsPage:
+        return ClaimsPage()
 
-    def _of(self, machines: str, store: str, when: str) -> pd.DataFrame:
-        found = self._means
-        for name, word in (("machines", machines), ("store", store), ("when", when)):
-            found = found[found[name] == one_of(word, found[name].unique().tolist())]
-        return found
+    def _of(self, machines: str, when: str) -> pd.DataFrame:
+        return self._means[(self._means["machines"] == machines) & (self._means["when"] == when)]
 
-    def _draw(self, machines: str, store: str, when: str, path: Path) -> None:
-        canvas.save(draw_bars(self._means, machines, store, when), path)
+    def _draw(self, machines: str, when: str, path: Path) -> None:
+        canvas.save(draw_bars(self._means, machines, when), path)
 
     def _configuration(self, words: tuple[str, ...]) -> dict[str, dict[str, Any]]:
         """Return the rows of a configuration by policy."""
@@ -102,10 +91,6 @@ class Published:
 
     # ---- tables
 
-    def claims(self, *words: str) -> str:
-        """Return the claims with these verdicts."""
-        return claims_table(self._claims, *words)
-
     def gaps(self) -> str:
         """Return the mean excess over the optimum with a shared store, and the share of FCFS-TR's that ours close."""
         names = ("FCFS", "FCFS-TR", "LEVEL", "PACE")
@@ -117,11 +102,6 @@ class Published:
             closed = [_closed(gap[name], gap["FCFS-TR"]) for name in ("LEVEL", "PACE")]
             rows.append([*map(str, configuration), *gaps, *closed])
         return text_table(["machines", "", "checkpoints", *names, "LEVEL closes", "PACE closes"], rows)
-
-    def ideal_times(self) -> str:
-        """Return the paper's Table 2 with the ideal times here."""
-        rows = [[*map(str, bag), f"{minutes:.2f}", f"{ideal_minutes(*bag):.2f}"] for bag, minutes in TABLE_2.items()]
-        return text_table(["machines", "tasks", "R, s", "IET printed, min", "IET here, min"], rows)
 
     def verified(self) -> str:
         """Return how often each theorem was confirmed by machine."""
@@ -156,10 +136,6 @@ class Published:
         if one_of(kind, ("all", "unproven")) == "all":
             return count(mine["starts"].sum())
         return count((mine["starts"] - mine["proven"]).sum())
-
-    def num_claims(self, word: str = "all") -> str:
-        """Return the number of claims with a verdict."""
-        return number_of_claims(self._claims, word)
 
     def slowdown(self, policy: str, *configuration: str) -> str:
         """Return turnaround / IET of a policy in a configuration.

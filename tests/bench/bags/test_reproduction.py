@@ -38,7 +38,7 @@ def test_a_small_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert (proven["ratio_high"] * proven["optimum_slowdown"]).to_numpy() == pytest.approx(
         proven["slowdown"].to_numpy(), rel=1e-4
     )
-    assert (tmp_path / "bars-M01-shared-weekday.svg").is_file()
+    assert (tmp_path / "bars-M01-weekday.svg").is_file()
     frame = configuration_means(read_results(tmp_path).runs)
     assert len(optima(frame)) == 4
 

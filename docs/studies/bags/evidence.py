@@ -1,0 +1,130 @@
+"""Rows of the studies on bags, and relative changes with intervals over traces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from docs.studies.bags.traces import BAG_COLUMNS, column
+from docs.studies.batches.evidence import Estimate, estimate
+from docs.studies.rows import ROWS
+from hindsched.bench.report.formatting import MINUS
+from hindsched.instances.bags import Store
+from hindsched.online.bags import PAPER_POLICIES, Absence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "READINGS",
+    "Evidence",
+    "as_percent",
+    "change",
+    "chosen",
+    "four",
+    "gain_of",
+    "relative",
+    "run_of",
+]
+
+#: Readings of who notices that a machine is off: for each store, whether its master notices at once.
+READINGS: Mapping[str, Mapping[Store, Absence]] = {
+    "shared stores only": {Store.SHARED: Absence.NOTICED, Store.PRIVATE: Absence.UNNOTICED},
+    "at once": {Store.SHARED: Absence.NOTICED, Store.PRIVATE: Absence.NOTICED},
+    "never": {Store.SHARED: Absence.UNNOTICED, Store.PRIVATE: Absence.UNNOTICED},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Rows of the studies ``bags-traces`` and ``bags-sweeps``.
+
+    Parameters
+    ----------
+    traces
+        A row per trace, seed, part of the week and bag, with turnaround / IET and OPT / IET.
+    sweeps
+        A row per trace, seed, bag, store, policy, option and value, with the relative change.
+    """
+
+    traces: pd.DataFrame
+    sweeps: pd.DataFrame
+
+    @classmethod
+    def stored(cls, folder: Path = ROWS) -> Evidence:
+        """Return the rows that are kept with the studies, or those of a folder."""
+        import pandas as pd
+
+        return cls(*(pd.read_csv(folder / f"bags_{name}.csv.xz") for name in ("traces", "sweeps")))
+
+    def of(self, **wanted: Any) -> pd.DataFrame:
+        """Return the rows of ``traces`` with these values; a tuple allows several."""
+        return chosen(self.traces, **wanted)
+
+
+def chosen(rows: pd.DataFrame, **wanted: Any) -> pd.DataFrame:
+    """Return the rows with these values; a tuple allows several."""
+    for name, value in wanted.items():
+        rows = rows[rows[name].isin(value if isinstance(value, tuple) else (value,))]
+    return rows
+
+
+def run_of(policy: str, store: Store, reading: str) -> str:
+    """Return the column of a policy under a reading; FCFS-AT is FCFS where absences are noticed, by a theorem.
+
+    Examples
+    --------
+    >>> run_of("FCFS-AT", Store.PRIVATE, "at once"), run_of("FCFS-AT", Store.PRIVATE, "never")
+    ('FCFS private noticed', 'FCFS-AT private unnoticed')
+    """
+    absence = READINGS[reading][store]
+    return column("FCFS" if policy == "FCFS-AT" and absence is Absence.NOTICED else policy, store, absence)
+
+
+def change(rows: pd.DataFrame, run: str, other: str) -> Estimate:
+    """Return the mean relative change from one column to another over bags, with an interval over traces.
+
+    Starts on a trace depend on one another, traces do not: each trace gives one value.
+    """
+    changes = rows[run] / rows[other] - 1
+    return estimate(changes.groupby([rows["trace"], rows["seed"]]).mean().tolist())
+
+
+def relative(rows: pd.DataFrame, run: str, others: Iterable[str]) -> list[Estimate]:
+    """Return for each bag the relative excess of a column over the others' least mean, with an interval over traces."""
+    found = []
+    for _, bag in rows.groupby(list(BAG_COLUMNS), sort=True):
+        best = min(others, key=lambda other: float(np.mean(bag[other])))
+        found.append(change(bag, run, best))
+    return found
+
+
+def gain_of(rows: pd.DataFrame, policies: Sequence[str], reading: str) -> dict[str, Estimate]:
+    """Return by policy how much less time shared stores take than private ones."""
+    found = {}
+    for policy in policies:
+        shared, private = (run_of(policy, store, reading) for store in (Store.SHARED, Store.PRIVATE))
+        losses = change(rows, shared, private)
+        found[policy] = Estimate(-losses.mean, -losses.high, -losses.low, losses.num)
+    return found
+
+
+def as_percent(found: Estimate) -> str:
+    """Return a relative change in percent.
+
+    Examples
+    --------
+    >>> as_percent(estimate([0.1, 0.2])).replace(MINUS, "-")
+    '+15.0 % (-48.5 to +78.5)'
+    """
+    text = f"{100 * found.mean:+.1f} % ({100 * found.low:+.1f} to {100 * found.high:+.1f})"
+    return text.replace("-", MINUS)
+
+
+def four(store: Store, reading: str) -> dict[str, str]:
+    """Return the columns of the paper's four schedulers."""
+    return {policy: run_of(policy, store, reading) for policy in PAPER_POLICIES}
