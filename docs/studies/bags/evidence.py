@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,11 +23,11 @@ __all__ = [
     "READINGS",
     "Evidence",
     "as_percent",
+    "by_bag",
     "change",
     "chosen",
     "four",
     "gain_of",
-    "relative",
     "run_of",
 ]
 
@@ -94,12 +94,19 @@ def change(rows: pd.DataFrame, run: str, other: str) -> Estimate:
     return estimate(changes.groupby([rows["trace"], rows["seed"]]).mean().tolist())
 
 
-def relative(rows: pd.DataFrame, run: str, others: Iterable[str]) -> list[Estimate]:
-    """Return for each bag the relative excess of a column over the others' least mean, with an interval over traces."""
+def by_bag(rows: pd.DataFrame, run: str, others: Sequence[str]) -> list[Estimate]:
+    """Return for each bag the excess of a column over that of the others with the least mean.
+
+    The rows are of one part of the week, so that a bag has one row per trace.
+    """
+    columns = rows[list(dict.fromkeys([run, *others]))].to_numpy()
+    bags = rows.groupby(list(BAG_COLUMNS), sort=True).ngroup().to_numpy()
     found = []
-    for _, bag in rows.groupby(list(BAG_COLUMNS), sort=True):
-        best = min(others, key=lambda other: float(np.mean(bag[other])))
-        found.append(change(bag, run, best))
+    for bag in range(bags.max() + 1):
+        values = columns[bags == bag]
+        first = 0 if run in others else 1
+        best = first + int(np.argmin(values[:, first:].mean(axis=0)))
+        found.append(estimate((values[:, 0] / values[:, best] - 1).tolist()))
     return found
 
 
@@ -121,7 +128,7 @@ def as_percent(found: Estimate) -> str:
     >>> as_percent(estimate([0.1, 0.2])).replace(MINUS, "-")
     '+15.0 % (-48.5 to +78.5)'
     """
-    text = f"{100 * found.mean:+.1f} % ({100 * found.low:+.1f} to {100 * found.high:+.1f})"
+    text = f"{100 * found.mean:+z.1f} % ({100 * found.low:+z.1f} to {100 * found.high:+z.1f})"
     return text.replace("-", MINUS)
 
 

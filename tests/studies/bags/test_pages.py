@@ -73,7 +73,6 @@ def test_every_table_has_its_rows(published: Published, rows: list[dict[str, str
         ("slowdown", ("FCFS", *CELL[:5])),
         ("slowdown", ("FCFS", *CELL[:5], "3")),
         ("slowdown", ("BEST", *CELL)),
-        ("claims", ("never",)),
         ("excess", ("FCFS-TR", "FCFS", "shared", "sometimes")),
         ("trace_runs", ("some",)),
         ("closed", ("PACE", "2")),
