@@ -109,6 +109,9 @@ _IMPORT = [
         "[default: half of the observed slots, or the remaining ones]",
     ),
     click.Option(
+        ["--keep-past"], is_flag=True, help="Keep the states of the training slots too: the policy replay uses them."
+    ),
+    click.Option(
         ["--windows"],
         type=POSITIVE,
         metavar="K",

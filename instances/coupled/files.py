@@ -45,6 +45,7 @@ class _WorkerFile(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True
     states: str
     markov: tuple[_Row, _Row, _Row] | None = None
     name: str | None = None
+    past: str | None = None
 
 
 class _Application(msgspec.Struct, forbid_unknown_fields=True):
@@ -60,11 +61,12 @@ class _InstanceFile(_Application, forbid_unknown_fields=True):
     workers: list[_WorkerFile]
 
 
-class _DrawnWorkerFile(msgspec.Struct, forbid_unknown_fields=True):
+class _DrawnWorkerFile(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     w: _Positive
     mu: _Count | None
     markov: tuple[_Row, _Row, _Row]
     name: str | None = None
+    past: str | None = None
 
 
 class _DrawFile(msgspec.Struct, forbid_unknown_fields=True):
@@ -127,7 +129,18 @@ def read_instance(document: dict[str, Any]) -> Instance:
         states=states,
         chains=tuple(chains),
         names=tuple(name or f"worker {q}" for q, name in enumerate(names)) if any(names) else (),
+        past=_past([worker.past for worker in file.workers]),
     )
+
+
+def _past(letters: Sequence[str | None]) -> st.States | None:
+    """Return the states before slot 0, or None if no worker has them."""
+    if not any(letters):
+        return None
+    try:
+        return st.from_letters([row or "" for row in letters])
+    except InputError as error:
+        raise InputError(error.expected, place=(error.place or "").replace("states", "past")) from None
 
 
 def _drawn(chains: Sequence[Chain], file: _DrawFile) -> DrawnStates:
@@ -172,6 +185,9 @@ def write_instance(instance: Instance) -> str:
             worker["markov"] = markov
     for worker, name in zip(workers, instance.names, strict=False):
         worker["name"] = name
+    if instance.past is not None:
+        for worker, letters in zip(workers, st.to_letters(instance.past.prefix(instance.past.shape[1])), strict=True):
+            worker["past"] = letters
     return format_document(document | {"workers": workers}, ["workers"])
 
 

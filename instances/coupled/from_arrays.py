@@ -27,6 +27,7 @@ def from_states(
     mu: int | Sequence[int | None] | None = None,
     absent: Literal["down", "reclaimed"] = "down",
     past: Any = None,
+    keep_past: bool = False,
 ) -> Instance:
     """Return an instance of `coupled` on workers with these states.
 
@@ -46,6 +47,8 @@ def from_states(
     past
         States before slot 0 for the fit of the workers' Markov chains, in any of these forms. None: there are no
         chains, and heuristics that need them refuse the instance. Chains are never fitted on ``states``.
+    keep_past
+        Whether the instance also holds ``past``, which the policy ``replay`` uses.
 
     Raises
     ------
@@ -63,6 +66,7 @@ def from_states(
     codes = _codes(states, absent, "states")
     p = len(codes)
     chains: tuple[Chain, ...] = ()
+    before = None
     if past is not None:
         before = _codes(past, absent, "past")
         if len(before) != p:
@@ -79,6 +83,7 @@ def from_states(
         mu=tuple(mu) if isinstance(mu, Sequence | np.ndarray) else (mu,) * p,
         states=codes,
         chains=chains,
+        past=before if keep_past else None,
     )
 
 

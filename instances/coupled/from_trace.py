@@ -65,6 +65,7 @@ def from_trace(
     absent: Absence = "down",
     unobserved: Absence | Literal["refuse"] = "refuse",
     train_slots: int = 0,
+    keep_past: bool = False,
 ) -> Instance:
     """Return an instance with the states of a window of a trace.
 
@@ -84,6 +85,8 @@ def from_trace(
         as early as the nodes allow. Nodes chosen by number are observed during the training, too.
     train_slots
         Number of slots for fitting the chains; 0: no chains.
+    keep_past
+        Whether the instance also holds the states of these slots (`Instance.past`), which the policy ``replay`` uses.
 
     Raises
     ------
@@ -135,4 +138,5 @@ def from_trace(
         states=states[:, train_slots:],
         chains=tuple(fit(row[:train_slots]) for row in states) if train_slots else (),
         names=window.nodes,
+        past=states[:, :train_slots] if keep_past and train_slots else None,
     )

@@ -53,6 +53,8 @@ class Instance(BaseInstance):
     names
         Names of the workers in pictures; empty: their numbers. Names are not part of the content, so instances that
         differ only in names are equal.
+    past
+        States before slot 0, shape (p, H), which on-line policies see from the start; None: none are known.
 
     Raises
     ------
@@ -79,6 +81,7 @@ class Instance(BaseInstance):
     source: StateSource = field(repr=False)
     chains: tuple[Chain | None, ...] = field(repr=False)
     names: tuple[str, ...] = field(repr=False)
+    past: KnownStates | None = field(repr=False)
 
     def __init__(
         self,
@@ -92,6 +95,7 @@ class Instance(BaseInstance):
         states: st.States | StateSource,
         chains: Sequence[Chain | None] = (),
         names: Sequence[str] = (),
+        past: st.States | KnownStates | None = None,
     ) -> None:
         p = len(w)
         if p == 0:
@@ -102,6 +106,9 @@ class Instance(BaseInstance):
         source = states if isinstance(states, KnownStates | DrawnStates) else KnownStates(cast(st.States, states))
         if source.shape[0] != p:
             raise InputError(f"{source.shape[0]} rows, expected one per worker, {p}", place="states")
+        before = past if past is None or isinstance(past, KnownStates) else KnownStates(past)
+        if before is not None and before.shape[0] != p:
+            raise InputError(f"{before.shape[0]} rows, expected one per worker, {p}", place="past")
         checked = {
             "tasks": as_integer(tasks, 1, MOST, "tasks"),
             "iterations": as_integer(iterations, 1, MOST, "iterations"),
@@ -115,6 +122,7 @@ class Instance(BaseInstance):
             "source": source,
             "chains": tuple(chains) or (None,) * p,
             "names": tuple(names),
+            "past": before,
         }
         for q, called in enumerate(names):
             if not (isinstance(called, str) and called and called.isprintable()):
@@ -199,4 +207,6 @@ class Instance(BaseInstance):
         digest.update(repr((numbers, self.source.shape)).encode())
         digest.update(repr([None if chain is None else chain.rows for chain in self.chains]).encode())
         digest.update(self.source.identity)
+        if self.past is not None:
+            digest.update(b"past" + self.past.identity)
         return f"sha256:{digest.hexdigest()}"

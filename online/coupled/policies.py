@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from hindsched.online.coupled.criteria import Criterion
-from hindsched.online.coupled.lookahead.lookahead_policies import OURS, lookahead_policy
+from hindsched.online.coupled.lookahead.lookahead_policies import OURS, PLANNERS, lookahead_policy
+from hindsched.online.coupled.lookahead.replays import Replay
 from hindsched.online.coupled.options import RunOptions
 from hindsched.online.coupled.passive import Passive
 from hindsched.online.coupled.proactive import Proactive
@@ -13,7 +14,7 @@ from hindsched.online.coupled.random_baseline import Random
 from hindsched.online.coupled.visible import Policy
 from hindsched.online.loading import load_policy
 
-__all__ = ["APPARENT", "OURS", "POLICIES", "criteria_of", "make_policy"]
+__all__ = ["APPARENT", "BUILT_IN", "OURS", "POLICIES", "criteria_of", "make_policy"]
 
 _SWITCHING = (Criterion.P, Criterion.E, Criterion.Y)
 
@@ -27,6 +28,9 @@ POLICIES = (
 #: Proactive heuristics that switch by AY, which the paper calls unstable and leaves out. So do ``all`` and the tables.
 APPARENT = tuple(f"{Criterion.AY}-I{h}" for h in Criterion)
 
+#: All names that `make_policy` knows. ``replay`` is for instances with a past (docs/lookahead.md).
+BUILT_IN = (*POLICIES, *APPARENT, *OURS, Replay.name)
+
 
 def make_policy(text: str | Policy, options: RunOptions | None = None, **changes: Any) -> Policy:
     """Return a policy by name.
@@ -34,7 +38,7 @@ def make_policy(text: str | Policy, options: RunOptions | None = None, **changes
     Parameters
     ----------
     text
-        One of `POLICIES`, `APPARENT` or `OURS`, or ``path/to/file.py:ClassName``, or the name of an installed entry
+        One of `BUILT_IN`, or ``path/to/file.py:ClassName``, or the name of an installed entry
         point in the group ``hindsched.policies``; or a policy of your own as an object, which is copied.
     options
         Options; the built-in heuristics use ``estimator``, ``ties`` and ``comparison``, policies that draw random
@@ -62,12 +66,14 @@ def make_policy(text: str | Policy, options: RunOptions | None = None, **changes
         return _built_in(text, chosen)
     if isinstance(text, str) and text in OURS:
         return lookahead_policy(text)
+    if text == Replay.name:
+        return Replay(chosen, PLANNERS["auto"])
     offered = {name: getattr(chosen, name) for name in ("estimator", "ties", "comparison", "seed")}
     made: Policy = load_policy(
         text,
         offered,
         family="coupled",
-        built_in=(*POLICIES, *OURS),
+        built_in=(*POLICIES, *OURS, Replay.name),
         protocol=Policy,
         expected="a text attribute name and a method choose(visible)",
     )

@@ -9,13 +9,12 @@ from typing import Any
 from hindsched.instances.coupled.model import Instance
 from hindsched.instances.coupled.schedule import Schedule
 from hindsched.instances.errors import InputError
-from hindsched.online.coupled.criteria import Criterion
-from hindsched.online.coupled.estimates import ESTIMATORS
 from hindsched.online.coupled.isolated import IsolatedPolicy
 from hindsched.online.coupled.lookahead.planner import Planner
-from hindsched.online.coupled.options import RunOptions, Ties
-from hindsched.online.coupled.policies import APPARENT, OURS, POLICIES, criteria_of, make_policy
-from hindsched.online.coupled.simulate import SERVICES, Run, limit_of, simulate
+from hindsched.online.coupled.lookahead.replays import Replay
+from hindsched.online.coupled.options import RunOptions
+from hindsched.online.coupled.policies import BUILT_IN, OURS, criteria_of, make_policy
+from hindsched.online.coupled.simulate import Run, limit_of, simulate
 from hindsched.online.coupled.visible import Policy, Problem
 from hindsched.online.options import Engine
 
@@ -64,7 +63,7 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
     chosen = (options or RunOptions()).changed(**changes)
     limit = limit_of(instance, chosen.slots)
     engine, recorded = chosen.engine, chosen.schedule_slots
-    is_built_in = isinstance(policy, str) and policy in (*POLICIES, *APPARENT, *OURS)
+    is_built_in = isinstance(policy, str) and policy in BUILT_IN
     if chosen.isolated and not is_built_in and engine is not Engine.KERNEL:
         with IsolatedPolicy(policy, chosen, time_limit_s=chosen.policy_time_limit_s) as isolated:
             run = simulate(instance, isolated, service=chosen.service, slots=limit)
@@ -79,32 +78,23 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
             f"times workers, not {name!r} with {p:,} workers and {tasks:,} tasks",
             place="engine",
         )
-    compiled = "lookahead.kernels.compiled_planner" if policy in OURS else "kernels.compiled_run"
+    compiled = "lookahead.kernels.compiled_planner" if policy in (*OURS, Replay.name) else "kernels.compiled_run"
     is_worth_it = limit > _FEW_SLOTS or f"hindsched.online.coupled.{compiled}" in sys.modules
     if engine is Engine.PLAIN or not can_compile or (engine is Engine.AUTO and not is_worth_it):
         run = simulate(instance, made, service=chosen.service, slots=limit)
         return run if recorded is None else replace(run, schedule=_first(run.schedule, recorded))
     recorded = limit if recorded is None else recorded
-    if isinstance(made, Planner):
+    runner = made.policy_for(Problem.of(instance)) if isinstance(made, Replay) else made
+    if isinstance(runner, Planner):
         from hindsched.online.coupled.lookahead.kernels.compiled_planner import run_kernel as run_planner  # noqa: PLC0415  # numba
 
-        settings = made.settings_for(Problem.of(instance))
-        found = run_planner(instance, made.options, settings, limit=limit, schedule_slots=recorded)
+        settings = runner.settings_for(Problem.of(instance))
+        found = run_planner(instance, runner.options, settings, limit=limit, schedule_slots=recorded)
         return _run(made.name, instance, found)
     from hindsched.online.coupled.kernels import arguments  # noqa: PLC0415  # numba, only where it is wanted
     from hindsched.online.coupled.kernels.compiled_run import run_kernel  # noqa: PLC0415
 
-    switch, build = criteria_of(made.name)
-    criteria = list(Criterion)
-    heuristic = arguments.Heuristic(
-        switch=criteria.index(switch) if switch else arguments.PASSIVE if build else arguments.RANDOM,
-        build=criteria.index(build) if build else 0,
-        estimator=ESTIMATORS.index(chosen.estimator),
-        highest=chosen.ties is Ties.HIGHEST,
-        service=SERVICES.index(chosen.service),
-        keeps_value=chosen.comparison.keeps_value and switch is not None,
-        is_fresh=chosen.comparison.is_fresh,
-    )
+    heuristic = arguments.heuristic_of(*criteria_of(runner.name), chosen)
     found = run_kernel(instance, heuristic, seed=chosen.seed, limit=limit, schedule_slots=recorded)
     return _run(made.name, instance, found)
 

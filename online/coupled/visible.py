@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from hindsched.instances.chains import Chain
 from hindsched.instances.coupled.model import Instance
+from hindsched.instances.state_sources import KnownStates
 from hindsched.instances.states import UP, States
 from hindsched.online.history import History
 
@@ -38,6 +39,8 @@ class Problem:
         Number of tasks that each worker can hold: mu, or m where mu is unbounded or larger.
     chains
         Each worker's Markov chain, or None.
+    past
+        States before slot 0 (`hindsched.instances.coupled.Instance`), or None.
     """
 
     tasks: int
@@ -48,6 +51,7 @@ class Problem:
     w: tuple[int, ...]
     capacities: tuple[int, ...]
     chains: tuple[Chain | None, ...] = field(repr=False)
+    past: KnownStates | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, instance: Instance) -> Problem:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hindsched.instances.array_types import Bytes, Int32s, Ints, Reals, Words
+from hindsched.online.coupled.criteria import Criterion
+from hindsched.online.coupled.estimates import ESTIMATORS
 from hindsched.online.coupled.kernels.application import Application
+from hindsched.online.coupled.options import RunOptions, Service, Ties
 
 __all__ = [
     "BY_AY",
@@ -31,6 +34,7 @@ __all__ = [
     "RunState",
     "States",
     "Tables",
+    "heuristic_of",
 ]
 
 #: Criteria by number.
@@ -52,6 +56,20 @@ class Heuristic(NamedTuple):
     service: int  # index in SERVICES
     keeps_value: bool  # see `hindsched.online.coupled.options.Comparison`
     is_fresh: bool
+
+
+def heuristic_of(switch: Criterion | None, build: Criterion | None, options: RunOptions) -> Heuristic:
+    """Return the argument for a heuristic that switches and builds by criteria (`policies.criteria_of`)."""
+    criteria = list(Criterion)
+    return Heuristic(
+        switch=criteria.index(switch) if switch else PASSIVE if build else RANDOM,
+        build=criteria.index(build) if build else 0,
+        estimator=ESTIMATORS.index(options.estimator),
+        highest=options.ties is Ties.HIGHEST,
+        service=list(Service).index(options.service),
+        keeps_value=options.comparison.keeps_value and switch is not None,
+        is_fresh=options.comparison.is_fresh,
+    )
 
 
 class Tables(NamedTuple):

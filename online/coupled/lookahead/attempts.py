@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from hindsched.instances.states import RECLAIMED, UP
 from hindsched.online.coupled.estimates import complete
 from hindsched.online.coupled.visible import Problem
 
-__all__ = ["Attempt", "AttemptModel", "Member", "Tables", "attempt_model", "reach_table", "tables"]
+__all__ = ["Attempt", "AttemptModel", "Member", "Tables", "attempt_model", "reach_table", "tables", "with_hazard"]
 
 Reals = npt.NDArray[np.float64]
 
@@ -289,7 +290,30 @@ class AttemptModel:
         return self._reach[q]
 
 
-@lru_cache(maxsize=2)
+def with_hazard(problem: Problem, hazard: float) -> Problem:
+    """Return the problem with the probabilities of DOWN of all chains multiplied by a hazard ratio of at most 1.
+
+    The other probabilities of UP and RECLAIMED grow in proportion; without any, the probability of UP takes the rest.
+
+    Examples
+    --------
+    >>> chain = Chain(((0.5, 0.25, 0.25), (0.5, 0.0, 0.5), (0.0, 0.0, 1.0)))
+    >>> with_hazard(Problem(1, 1, None, 1, 1, (2,), (1,), (chain,)), 0.2).chains[0].rows[0]
+    (0.6333333333333333, 0.31666666666666665, 0.05)
+    """
+    if hazard == 1.0:
+        return problem
+    chains = tuple(Chain((*(_scaled(row, hazard) for row in c.rows[:2]), c.rows[2])) for c in complete(problem.chains))
+    return replace(problem, chains=chains, past=None)
+
+
+def _scaled(row: tuple[float, float, float], hazard: float) -> tuple[float, float, float]:
+    up, reclaimed, down = row
+    rest, stays = 1.0 - hazard * down, up + reclaimed
+    return (up / stays * rest, reclaimed / stays * rest, hazard * down) if stays else (rest, 0.0, hazard * down)
+
+
+@lru_cache(maxsize=4)
 def attempt_model(problem: Problem) -> AttemptModel:
     """Return the model of a problem; the last few are cached."""
     return AttemptModel(problem)

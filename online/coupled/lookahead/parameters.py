@@ -50,8 +50,11 @@ class Settings(NamedTuple):
         Whether plans are improved by exchanges.
     futures
         Number of sampled futures on which plans are compared; 0: compare by J alone.
+    hazard
+        Hazard ratio: J is computed for chains whose probabilities of DOWN are multiplied by it.
     """
 
     value: float
     exchanges: bool = False
     futures: int = 0
+    hazard: float = 1.0

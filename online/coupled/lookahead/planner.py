@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hindsched.instances.states import DOWN
-from hindsched.online.coupled.lookahead.attempts import attempt_model
+from hindsched.online.coupled.lookahead.attempts import attempt_model, with_hazard
 from hindsched.online.coupled.lookahead.parameters import PlannerOptions, Settings
 from hindsched.online.coupled.lookahead.plans import PlanBuilder, is_less
 from hindsched.online.coupled.lookahead.rollout import best_plan
@@ -52,7 +52,8 @@ class Planner:
         """Return the workers to enrol, and the order in which to serve them."""
         if visible.slot == 0 or self._builder is None:
             self._now = self.settings_for(visible.problem)
-            self._builder = PlanBuilder(attempt_model(visible.problem), self._now.value)
+            problem = with_hazard(visible.problem, self._now.hazard)
+            self._builder = PlanBuilder(attempt_model(problem), self._now.value)
             self._plan = {}
         if visible.iteration != self._iteration or any(visible.now[q] == DOWN for q in self._plan):
             self._plan = {}

@@ -15,7 +15,7 @@ from hindsched.instances.state_sources import StateSource
 from hindsched.online.coupled.estimates import complete
 from hindsched.online.coupled.kernels.application import application_of
 from hindsched.online.coupled.kernels.bit_sets import num_words
-from hindsched.online.coupled.lookahead.attempts import attempt_model
+from hindsched.online.coupled.lookahead.attempts import attempt_model, with_hazard
 from hindsched.online.coupled.lookahead.kernels import planner_arguments, planner_kernels, rollout_kernels
 from hindsched.online.coupled.lookahead.kernels.planner_arguments import ABSENT, CHOSEN
 from hindsched.online.coupled.lookahead.parameters import PlannerOptions, Settings
@@ -113,7 +113,7 @@ def run_kernel(
     instance: Instance, options: PlannerOptions, settings: Settings, *, limit: int, schedule_slots: int
 ) -> tuple[int, int, Schedule]:
     """Run a look-ahead policy; return slots simulated, iterations completed and the schedule of the first slots."""
-    problem = Problem.of(instance)
+    problem = with_hazard(Problem.of(instance), settings.hazard)
     run_state = planner_arrays(problem).run_state()
     recorder = _Recorder(instance.num_workers, schedule_slots)
     done = _run_to_end(problem, options, settings, run_state, instance, limit, instance.iterations, recorder)
