@@ -44,6 +44,7 @@ STUDIES = {
     "pages": "docs.studies.commands.pages:pages",
     "program-lagrangian": "docs.studies.commands.program_lagrangian:program_lagrangian",
     "readings": "docs.studies.commands.readings:readings",
+    "real-machines": "docs.studies.commands.real_machines:real_machines",
     "scale": "docs.studies.commands.scale:scale",
     "simulator": "docs.studies.commands.simulator:simulator",
     "simulator-growth": "docs.studies.commands.simulator_growth:simulator_growth",

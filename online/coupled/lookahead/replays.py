@@ -21,7 +21,7 @@ from hindsched.online.coupled.options import RunOptions
 from hindsched.online.coupled.proactive import Proactive
 from hindsched.online.coupled.visible import Decision, Policy, Problem, Visible
 
-__all__ = ["REPLAYS", "Replay", "ReplayParameters", "settings_from_past"]
+__all__ = ["REPLAYS", "Replay", "ReplayParameters", "mean_replay_length", "settings_from_past"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class ReplayParameters:
     Parameters
     ----------
     hazards
-        Hazard ratios (`Settings.hazard`) that are tried. The ratio 1 trusts the chains, and 1/64 nearly ignores failures.
+        Hazard ratios (`Settings.hazard`) that are tried: 1 trusts the chains, and 1/64 nearly ignores failures.
     starts
         Number of replays of each candidate; they start at equal distances in the past.
     iterations
@@ -92,25 +92,30 @@ def settings_from_past(problem: Problem, options: RunOptions) -> Settings | None
 
     Notes
     -----
-    There are ``2 len(hazards) + 1`` candidates. A candidate takes the time of ``starts`` runs; the replays are a function
+    There are ``2 len(hazards) + 1`` candidates, and each takes the time of ``starts`` runs. The replays are a function
     of the problem, so both simulators choose alike.
     """
-    from hindsched.online.coupled.kernels.arguments import heuristic_of  # noqa: PLC0415  # loads numba
-    from hindsched.online.coupled.kernels.compiled_run import run_kernel as run_heuristic  # noqa: PLC0415
-    from hindsched.online.coupled.lookahead.kernels.compiled_planner import run_kernel as run_planner  # noqa: PLC0415
+    from hindsched.online.coupled.lookahead.kernels.compiled_planner import run_kernel  # noqa: PLC0415  # loads numba
 
     segments = _segments(problem)
-    heuristic = heuristic_of(Criterion.E, Criterion.E, options)
-    runs = [run_heuristic(each, heuristic, seed=0, limit=each.slots, schedule_slots=0) for each in segments]
-    least, best = _mean_length(runs), None
+    value = least = mean_replay_length(problem, options)
+    best = None
     for exchanges, hazard in product((False, True), REPLAYS.hazards):
-        settings = Settings(_mean_length(runs), exchanges, hazard=hazard)
-        tried = [
-            run_planner(each, PlannerOptions(), settings, limit=each.slots, schedule_slots=0) for each in segments
-        ]
+        settings = Settings(value, exchanges, hazard=hazard)
+        tried = [run_kernel(each, PlannerOptions(), settings, limit=each.slots, schedule_slots=0) for each in segments]
         if _mean_length(tried) < least:
             least, best = _mean_length(tried), settings
     return best
+
+
+def mean_replay_length(problem: Problem, options: RunOptions) -> float:
+    """Return the mean slots of an iteration of E-IE in the replays."""
+    from hindsched.online.coupled.kernels.arguments import heuristic_of  # noqa: PLC0415  # loads numba
+    from hindsched.online.coupled.kernels.compiled_run import run_kernel  # noqa: PLC0415
+
+    heuristic = heuristic_of(Criterion.E, Criterion.E, options)
+    segments = _segments(problem)
+    return _mean_length([run_kernel(each, heuristic, seed=0, limit=each.slots, schedule_slots=0) for each in segments])
 
 
 def _segments(problem: Problem) -> list[Instance]:
