@@ -20,7 +20,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -209,7 +209,12 @@ def _write(words: str, writers: Mapping[str, Writer]) -> str:
 
 
 def rebuild(
-    folder: Path, writers: Mapping[str, Writer], pictures: Mapping[str, Picture | DataFile], *, is_check: bool = False
+    folder: Path,
+    writers: Mapping[str, Writer],
+    pictures: Mapping[str, Picture | DataFile],
+    *,
+    more: Sequence[str] = (),
+    is_check: bool = False,
 ) -> list[Change]:
     """Rewrite the marked parts of the pages (``*.md``) of a folder, and the pictures and data files that changed.
 
@@ -221,6 +226,8 @@ def rebuild(
         Writers by the first word of a mark.
     pictures
         Pictures and data files, by name.
+    more
+        Pages elsewhere with marks, as paths from the folder.
     is_check
         Whether to report changes without writing.
 
@@ -234,7 +241,7 @@ def rebuild(
     InputError
         Where the folder has no page, or a mark is broken.
     """
-    pages = sorted(folder.glob("*.md"))
+    pages = sorted(folder.glob("*.md")) + [folder / name for name in more]
     if not pages:
         raise InputError("no page, expected Markdown files (*.md)", file=folder)
     found: list[Change] = []

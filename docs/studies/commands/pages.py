@@ -31,7 +31,8 @@ def pages(docs: Path, is_check: bool, as_json: bool) -> None:
     for family in PAGE_WRITERS:
         pages = published(family)
         if (docs / pages.folder).is_dir():
-            changes += rebuild(docs / pages.folder, pages.writers(), pages.pictures(), is_check=is_check)
+            more = getattr(pages, "more_pages", ())
+            changes += rebuild(docs / pages.folder, pages.writers(), pages.pictures(), more=more, is_check=is_check)
     title = "Differs from the published rows" if is_check else "Rewritten"
     table = Table({name: name for name in ("place", "part", "before", "after")}, as_json, title=title)
     table.add_all({name: _short(text) for name, text in asdict(change).items()} for change in changes)

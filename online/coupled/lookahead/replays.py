@@ -7,7 +7,7 @@ A replay of the past needs no model of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -141,6 +141,6 @@ def _instance(problem: Problem, states: States) -> Instance:
     )
 
 
-def _mean_length(runs: list[tuple[int, int, object]]) -> float:
+def _mean_length(runs: Sequence[tuple[int, int, object]]) -> float:
     """Return the slots of all runs over their completed iterations; no iteration counts as half of one."""
     return sum(slots for slots, _, _ in runs) / max(0.5, sum(iterations for _, iterations, _ in runs))

@@ -20,6 +20,7 @@ from docs.studies.coupled.pages.lookahead import LookaheadPage
 from docs.studies.coupled.pages.online_optima import OnlineOptimaPage
 from docs.studies.coupled.pages.program_lagrangian import ProgramLagrangianPage
 from docs.studies.coupled.pages.readings import ReadingsPage
+from docs.studies.coupled.pages.real_machines import RealMachinesPage
 from docs.studies.coupled.pages.scale import ScalePage
 from docs.studies.coupled.pages.simulator import SimulatorPage
 from docs.studies.coupled.pages.solver_race import SolverRacePage
@@ -62,6 +63,7 @@ class Published:
     """
 
     folder = "results/coupled"
+    more_pages = ("../../lookahead.md",)
 
     def writers(self) -> dict[str, Writer]:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
@@ -80,7 +82,15 @@ class Published:
         experiments = (ForesightPage(), OnlineOptimaPage(), KmisPage(), ProgramLagrangianPage(), ScalePage())
         variants = VariantsPage(lambda: self._of[READINGS[0]])
         others = (ReadingsPage(), ClaimsPage(lambda: self._of), lookahead, variants)
-        return (*others, *experiments, FleetsPage(), GrowthPage(), SimulatorPage(), SolverRacePage())
+        return (
+            *others,
+            *experiments,
+            RealMachinesPage(),
+            FleetsPage(),
+            GrowthPage(),
+            SimulatorPage(),
+            SolverRacePage(),
+        )
 
     def pictures(self) -> dict[str, Picture | DataFile]:
         """Return the pictures and data files next to the pages, by name."""
