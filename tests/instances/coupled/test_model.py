@@ -50,6 +50,8 @@ CHANGES = [
     {"chains": (None, CHAIN)},
     {"chains": (OTHER_CHAIN, None)},
     {"chains": ()},
+    {"past": from_letters(["uu", "ud"])},
+    {"past": from_letters(["uu", "uu"])},
 ]
 
 
