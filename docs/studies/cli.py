@@ -28,6 +28,8 @@ STUDIES = {
     "claims": "docs.studies.commands.claims:claims",
     "deadline-foresight": "docs.studies.commands.deadline_foresight:deadline_foresight",
     "deadline-renewal": "docs.studies.commands.deadline_renewal:deadline_renewal",
+    "deadline-skynomad": "docs.studies.commands.deadline_skynomad:deadline_skynomad",
+    "deadline-speed": "docs.studies.commands.deadline_speed:deadline_speed",
     "deadline-strategies": "docs.studies.commands.deadline_strategies:deadline_strategies",
     "fleets": "docs.studies.commands.fleets:fleets",
     "foresight": "docs.studies.commands.foresight:foresight",

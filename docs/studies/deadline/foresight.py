@@ -24,7 +24,7 @@ from hindsched.online.deadline.availability_periods import Hazards, Periods
 from hindsched.online.deadline.kernels.expected_costs import NOTHING, ON_DEMAND
 from hindsched.online.deadline.renewal import Setting, cost_table
 
-__all__ = ["HOURS", "POLICIES", "Foresight", "foresight_windows", "rows"]
+__all__ = ["HOURS", "POLICIES", "Foresight", "columns_of_hours", "foresight_windows", "rows"]
 
 #: Hours of foresight; none of them is `renewal`, all of them the optimum.
 HOURS = (1, 2, 4, 8, 16)
@@ -149,6 +149,11 @@ class Foresight:
             is_safe = -(-(work_left_s + overhead_s) // job.slot_s) * job.slot_s <= rest_s
             costs[u] = np.where(work_left_s <= 0, 0.0, np.where(is_safe, value, np.inf))
         return costs
+
+
+def columns_of_hours() -> dict[int, str]:
+    """Return the column of the rows for each number of hours."""
+    return {0: "renewal", **{hours: f"ahead_{hours}" for hours in HOURS}}
 
 
 def foresight_windows(starts: int) -> list[Window]:

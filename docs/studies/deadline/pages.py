@@ -11,8 +11,11 @@ import numpy as np
 
 from docs.studies.claims import Claim
 from docs.studies.claims_tables import claims_frame, claims_table, number_of_claims, one_of
-from docs.studies.deadline.claims import Factor, factors, judge
+from docs.studies.deadline.claims import Factor, factors, judge, remaining_gap
+from docs.studies.deadline.foresight import columns_of_hours
 from docs.studies.deadline.intervals import Resamples
+from docs.studies.deadline.skynomad import PRINTED, means
+from docs.studies.deadline.speed import SOLVERS
 from docs.studies.deadline.strategy_runs import mean_ratio, strategies_table
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.rows import ROWS, read_rows
@@ -65,16 +68,28 @@ class Published:
 
     def writers(self) -> dict[str, Writer]:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
-        tables = (self.claims, self.by_cell, self.missed, self.held_out, self.chains)
+        tables = (
+            self.claims,
+            self.by_cell,
+            self.missed,
+            self.held_out,
+            self.chains,
+            self.ahead,
+            self.panel,
+            self.speed,
+            self.race,
+        )
         numbers = (self.runs, self.instances, self.num_claims, self.cell, self.range, self.factor, self.tested)
-        more = (self.test_windows, self.over_free, self.draws)
-        own: dict[str, Writer] = {writer.__name__: writer for writer in (*tables, *numbers, *more)}
+        more = (self.test_windows, self.over_free, self.draws, self.gap_left, self.ahead_windows, self.speed_of)
+        machines = (self.measured_on, self.race_of)
+        own: dict[str, Writer] = {writer.__name__: writer for writer in (*tables, *numbers, *more, *machines)}
         return own | {"strategies": strategies_table, "strategy": mean_ratio}
 
     def pictures(self) -> dict[str, Picture | DataFile]:
         """Return the figures and data files next to the pages, by name."""
         return {
             "ratios.svg": Picture(lambda: self._drawn, self._draw),
+            "foresight.svg": Picture(lambda: read_rows("deadline_foresight"), _draw_foresight),
             "cells.csv": DataFile(lambda: self._cells),
             "claims.csv": DataFile(lambda: claims_frame(self._claims)),
         }
@@ -183,7 +198,75 @@ class Published:
             rows.append([f"{up:g}, {stay:g}", *ratios])
         return text_table(["share with spot, stay", "known rates", *_TESTED], rows)
 
+    def ahead(self) -> str:
+        """Return mean cost / free by hours of foresight, with a column for each cell."""
+        by_hours = _mean_ratios()
+        rows = [[f"{hours} h", *(f"{ratios[cell]:.3f}" for cell in _CELLS)] for hours, ratios in by_hours.items()]
+        rows[0][0] += " (`renewal`)"
+        return text_table(["foresight", *_HEADINGS], [*rows, ["all hours", *["1.000"] * len(_CELLS)]])
+
+    def panel(self) -> str:
+        """Return the mean dollars of SkyNomad's panel: printed, billed as its artifact does, and of all slots."""
+        who = {"free": "optimum", "up_s": "UP(S), three zones (`up_s`)", "uniform": "UP, one zone (`uniform`)"}
+        rows = [
+            [who[name], f"{PRINTED[name]:.2f}", *(f"{dollars:.2f}" for dollars in reversed(both))]
+            for name, both in means().items()
+        ]
+        return text_table(["who", "printed, $", "billed as the artifact does, $", "every slot billed, $"], rows)
+
+    def speed(self) -> str:
+        """Return medians and maxima of times, with the times that are aimed at."""
+        rows = [
+            [
+                row["what"],
+                count(row["times"]),
+                *(f"{row[name]:,.1f}" for name in ("median", "worst")),
+                f"{row['aim']:,.0f}",
+            ]
+            for row in records(read_rows("deadline_speed"))
+        ]
+        return text_table(["what", "number", "median, ms", "most, ms", "aim, ms"], rows)
+
+    def race(self) -> str:
+        """Return for each group and solver the proofs, the median time, and the median ratio to the first solver."""
+        frame = read_rows("deadline_solvers")
+        base = frame[frame["solver"] == SOLVERS[0]].set_index("instance")["seconds"]
+        frame["ratio"] = frame["seconds"] / frame["instance"].map(base)
+        rows = []
+        for group in frame["group"].unique():
+            for solver in SOLVERS:
+                own = frame[(frame["group"] == group) & (frame["solver"] == solver)]
+                proven = int((own["status"] == "optimal").sum())
+                more = "" if proven == len(own) else ">= "
+                ratio = f"{more}{own['ratio'].median():,.3g}"
+                rows.append([group, solver, f"{proven} of {len(own)}", f"{1000 * own['seconds'].median():,.3g}", ratio])
+        return text_table(["instances", "solver", "proven", "median, ms", "median ratio"], rows)
+
     # ---- numbers
+
+    def gap_left(self, hours: str) -> str:
+        """Return the share of renewal's gap to the optimum that hours of foresight leave, with its interval."""
+        columns = {str(number): column for number, column in columns_of_hours().items()}
+        return remaining_gap(read_rows("deadline_foresight"), columns[one_of(hours, columns)]).text
+
+    def ahead_windows(self) -> str:
+        """Return the number of windows of the study of foresight."""
+        return count(len(read_rows("deadline_foresight")))
+
+    def speed_of(self, key: str, statistic: str) -> str:
+        """Return the median or the maximum of the times of a row, in milliseconds, or its aim."""
+        rows = {row["key"]: row for row in records(read_rows("deadline_speed"))}
+        value = rows[one_of(key, rows)][one_of(statistic, ("median", "worst", "aim"))]
+        return f"{value:,.1f} ms" if value < 10_000 else f"{value / 1000:,.0f} s"
+
+    def race_of(self, solver: str) -> str:
+        """Return the median over all instances of the race of a solver's time over that of the first solver."""
+        frame = read_rows("deadline_solvers").pivot_table(index="instance", columns="solver", values="seconds")
+        return f"{(frame[one_of(solver, SOLVERS)] / frame[SOLVERS[0]]).median():,.3g}"
+
+    def measured_on(self) -> str:
+        """Return the machine of the times."""
+        return str(read_rows("deadline_speed")["machine"].iloc[0])
 
     def runs(self, guard: str = "step") -> str:
         """Return the number of runs under a guard."""
@@ -246,6 +329,33 @@ class Published:
     def draws(self) -> str:
         """Return the number of instances of each drawn chain."""
         return count(len(read_rows("deadline_chains")) / len(read_rows("deadline_chains").groupby(["up", "stay"])))
+
+
+def _mean_ratios() -> dict[int, dict[tuple[int, int], float]]:
+    """Return mean cost / free by hours of foresight and cell."""
+    rows = read_rows("deadline_foresight")
+    found: dict[int, dict[tuple[int, int], float]] = {}
+    for hours, column in columns_of_hours().items():
+        means = (rows[column] / rows[FREE]).groupby([rows[name] for name in CELL]).mean()
+        found[hours] = {cell: float(means[cell]) for cell in _CELLS}
+    return found
+
+
+def _draw_foresight(path: Path) -> None:
+    """Draw mean cost / free against hours of foresight, a line for each cell."""
+    by_hours = _mean_ratios()
+    figure, (axes,) = canvas.new_figure(width=7.0, heights=(3.4,))
+    names = [*map(str, by_hours), "all"]
+    for i, (cell, heading) in enumerate(zip(_CELLS, _HEADINGS, strict=True)):
+        style = "-" if cell[1] == min(overhead_s for _, overhead_s in _CELLS) else "--"
+        means = [*(ratios[cell] for ratios in by_hours.values()), 1.0]
+        axes.plot(
+            names, means, style, color=canvas.COLOURS[i // 2], marker="o", markersize=3, label=f"D, d = {heading}"
+        )
+    axes.set_xlabel("hours of foresight (0: renewal)")
+    axes.set_ylabel("mean cost / free")
+    axes.legend(fontsize=8, frameon=False)
+    canvas.save(figure, path)
 
 
 def _statistic(values: pd.Series[float], statistic: str) -> float:
