@@ -49,7 +49,7 @@ _SIZES = (1_250, 2_500)
 #: Values of options that vary one at a time, and the share of the full length of these runs.
 _SWEEPS = {"fwd": (1, 2, 3, 5, 10, 20), "poll_slots": (1, 2, 5, 15, 60)}
 _SWEEP_SCALE = 0.2
-#: Slots between rounds of Cyclon in further runs of full length: some 40 rounds at 95 % of load.
+#: Slots between rounds of Cyclon in further runs of full length with wide jobs at 95 % of load: some 40 rounds.
 _RARE = 1_000
 #: Name of the workload that a trace in the Grid Workload Format gives.
 _TRACE = "trace"
@@ -242,9 +242,9 @@ def _size(setup: Setup) -> Iterator[_Run]:
 
 def _sweep(setup: Setup) -> Iterator[_Run]:
     shorter = replace(setup, scale=setup.scale * _SWEEP_SCALE)
+    for seed in setup.seeds:
+        yield _generated(setup, "wide", LOADS[-1], seed), "dgs", {"overlay": "cyclon", "every": _RARE, "seed": seed}
     for mix in MIXES:
-        for load, seed in product(LOADS, setup.seeds_of(mix)):
-            yield _generated(setup, mix, load, seed), "dgs", {"overlay": "cyclon", "every": _RARE, "seed": seed}
         for seed in setup.seeds_of(mix):
             workload = _generated(shorter, mix, LOADS[-1], seed)
             for fwd in _SWEEPS["fwd"]:

@@ -28,8 +28,8 @@ __all__ = ["ClaimsPage"]
 
 _EXECUTED, _CLASSES, _MESSAGES = "executed.svg", "classes.svg", "messages.svg"
 _DAY_SLOTS = 1440
-#: Slots between two rounds of Cyclon in these runs.
-_EVERY = 10
+#: Slots between two rounds of Cyclon in these runs, and in some further ones.
+_EVERY, _RARE = 10, 1_000
 #: Workloads whose waits the figures show: elsewhere nearly no job waits.
 _BUSY = (("wide", 0.95), ("narrow", 0.95))
 
@@ -80,7 +80,7 @@ class ClaimsPage:
 
     def writers(self) -> dict[str, Writer]:
         """Return the writers of marks, by name."""
-        tables = (self.exhibits, self.claims, self.versus, self.sweep, self.sizes, self.lengths)
+        tables = (self.exhibits, self.claims, self.versus, self.sweep, self.sizes, self.lengths, self.rare_rounds)
         more = (self.first_schedules, self.num_claims, self.requested, self.in_degree)
         return {writer.__name__: writer for writer in (*tables, *more)}
 
@@ -174,24 +174,24 @@ class ClaimsPage:
         names = {"I": "method", "II": "degree", "III": "load"}
         return text_table([names[table], "", "printed", *places], [[*key, *line] for key, line in lines.items()])
 
-    def sweep(self, option: str) -> str:
-        """Return runs by searchers (``fwd``), by slots between polls (``poll_slots``) or between rounds (``every``)."""
+    def rare_rounds(self) -> str:
+        """Return how much longer jobs wait over the dynamic overlay than over the static one, by rounds of Cyclon."""
         lines = []
-        if one_of(option, ("fwd", "poll_slots", "every")) == "every":
-            for setting in self._settings:
-                static = dgs_runs(self._paper, setting)
-                rare = dgs_runs(select(self._rows, part="sweep"), setting, overlay="cyclon")
-                often = dgs_runs(self._paper, setting, overlay="cyclon")
-                cells = [
-                    interval_text(_paired(often, static), ",.1f"),
-                    interval_text(_paired(rare, static), ",.1f"),
-                    str(len(rare)),
-                ]
-                lines.append([_name(setting), *(cell for cell in cells)])
-            return text_table(["dynamic - static, s", f"every {_EVERY} slots", "every 1,000 slots", "seeds"], lines)
-        messaging, usual = {"fwd": ("push", 5), "poll_slots": ("poll", 2)}[option]
+        for setting in self._settings:
+            rare = dgs_runs(select(self._rows, part="sweep"), setting, overlay="cyclon")
+            if rare:
+                static, often = (dgs_runs(self._paper, setting, overlay=name) for name in ("static", "cyclon"))
+                cells = [interval_text(_paired(runs, static), ",.1f") for runs in (often, rare)]
+                lines.append([_name(setting), *cells, str(len(rare))])
+        names = [f"a round each {slots:,} slots, s" for slots in (_EVERY, _RARE)]
+        return text_table(["dynamic - static", *names, "seeds"], lines)
+
+    def sweep(self, option: str) -> str:
+        """Return runs by number of searchers (``fwd``) or by slots between polls (``poll_slots``)."""
+        messaging, usual = {"fwd": ("push", 5), "poll_slots": ("poll", 2)}[one_of(option, ("fwd", "poll_slots"))]
         names = ("push", "pull") if option == "fwd" else ("poll",)
         runs = select(self._rows, part="sweep", overlay="static", messaging=messaging)
+        lines = []
         for mix in dict.fromkeys(row["mix"] for row in runs):
             for value in sorted({row[option] for row in select(runs, mix=mix)}):
                 mine = select(runs, mix=mix, **{option: value})

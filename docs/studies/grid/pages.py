@@ -104,7 +104,7 @@ class Published:
             days = mine[0]["submitted_slots"] / _DAY_SLOTS
             more = [f"{mine[0]['jobs']:,}", f"{days:.1f}", f"{mine[0]['mean_width']:.1f}", _seeds(mine), str(len(mine))]
             lines.append(["wide, 95%, overlays only", *more])
-        for part, name in (("size", "other numbers of nodes"), ("sweep", "95%, searchers and polls")):
+        for part, name in (("size", "other numbers of nodes"), ("sweep", "95%, searchers, polls, rounds")):
             mine = select(self._rows, part=part)
             jobs = f"{min(row['jobs'] for row in mine):,} to {max(row['jobs'] for row in mine):,}"
             days = [row["submitted_slots"] / _DAY_SLOTS for row in mine]

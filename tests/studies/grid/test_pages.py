@@ -65,3 +65,13 @@ def test_differences_of_schedulers_are_paired():
     half = 2.776 * longer.std(ddof=1) / 5**0.5
     low, high = (f"{longer.mean() + sign * half:,.0f}".replace("-", "−") for sign in (-1, 1))  # noqa: RUF001
     assert rows.step("wide", "asap_pinned", "asap_counted") == f"{longer.mean():,.0f} ({low} to {high})"
+
+
+def test_rare_rounds_are_compared_with_the_static_overlay_by_seed():
+    runs = read_rows("grid_runs")
+    runs = runs[(runs["policy"] == "dgs") & (runs["mix"] == "wide") & (runs["load"] == 0.95) & (runs["degree"] == 20)]
+    runs = runs[(runs["messaging"] == "push") & (runs["jobs"] == 71_000)].assign(wait=lambda rows: rows["total_wait"])
+    rare = runs[runs["every"] == 1_000].set_index("seed")["wait"]
+    static = runs[(runs["overlay"] == "static") & (runs["part"] == "paper")].set_index("seed")["wait"]
+    line = next(line for line in Published().writers()["rare_rounds"]().splitlines() if line.startswith("| wide 95%"))
+    assert line.split(" | ")[2].startswith(f"{60 * (rare - static[rare.index]).mean() / 71_000:,.1f} (")
