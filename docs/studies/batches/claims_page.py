@@ -38,7 +38,7 @@ _CROWD, _PREDICTED, _COPIES, _OVER_TIME = "crowd.svg", "predicted.svg", "copies.
 _BY_FRACTION, _FED, _HOSTS = "fractions.svg", "fed.svg", "hosts.svg"
 
 _EXHIBITS = (
-    Exhibit("Figure 1", "not at hand", "not at hand"),
+    Exhibit("Figure 1", "not known: the figure is not at hand", "no counterpart"),
     Exhibit(
         "Figures 2a, 2b, 3a, 3b, 4",
         "the trace: stays, availability, lost tasks, active workers (sections 3.1 to 3.3); their axes are not at hand",
