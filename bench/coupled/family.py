@@ -60,7 +60,7 @@ class _Coupled(Family[Instance, Schedule]):
     legend = (
         "IP, IE, IY, IAY: choose workers by probability of success, expected duration, yield, apparent yield. P-, E-, "
         "Y- in front: also replace them in any slot in which probability, duration or yield improves. RANDOM: any "
-        "worker. rr, sb, hot, auto, roll: look ahead. More in docs/policies.md."
+        "worker. rr, sb, hot, auto, roll, replay: look ahead. More in docs/policies.md."
     )
     value = heading = "makespan"
     unit = "slots"

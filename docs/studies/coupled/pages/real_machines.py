@@ -93,7 +93,7 @@ class RealMachinesPage:
         """Return a geometric mean ratio with its interval, where there is more than one set."""
         frame = self._of(policy, kind, half)
         mean = number(float(np.exp(frame["log"].mean())))
-        sets = frame.groupby("machines").ngroup().to_numpy(dtype=np.intp)
+        sets = np.asarray(frame.groupby("machines").ngroup(), dtype=np.intp)
         if len(frame) == 0 or sets.max() == 0:
             return mean
         low, high = percentiles(resampled_means(frame["log"].to_numpy(), sets, resample(int(sets.max()) + 1)))
