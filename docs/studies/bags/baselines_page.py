@@ -49,15 +49,15 @@ class BaselinesPage:
 
     def writers(self) -> dict[str, Writer]:
         """Return the writers of marks, by name."""
-        tables = (self.baselines, self.owners, self.predictors)
+        tables = (self.baselines, self.owners, self.predictors, self.moves)
         numbers = (
             self.over_optimum,
             self.changed,
-            self.unfinished,
+            self.unfinished_bags,
             self.visited,
             self.predicted,
             self.saves,
-            self.traces,
+            self.num_traces,
         )
         return {writer.__name__: writer for writer in (*tables, *numbers)}
 
@@ -94,7 +94,9 @@ class BaselinesPage:
         rows = _of(self._policies, machines, checkpoints)
         return _change(rows[one_of(policy, POLICIES)] / rows[one_of(reference, POLICIES)], rows["trace"])
 
-    def unfinished(self, policy: str, machines: str = "drawn", tasks: str = "all", reference_s: str = "all") -> str:
+    def unfinished_bags(
+        self, policy: str, machines: str = "drawn", tasks: str = "all", reference_s: str = "all"
+    ) -> str:
         """Return the share of bags that a policy does not finish."""
         rows = _of(self._policies, machines, "all")
         for name, word in (("tasks", tasks), ("reference_s", reference_s)):
@@ -124,7 +126,7 @@ class BaselinesPage:
         rows = _of(self._predictors, machines, checkpoints)
         return number(float((rows[f"{one_of(predictor, _PREDICTORS)}_saves"] / rows["tasks"]).mean()))
 
-    def traces(self, part: str) -> str:
+    def num_traces(self, part: str) -> str:
         """Return the number of drawn traces, or of starts on the zones, of a part of the study."""
         if part == "zones":
             return count(_of(self._predictors, "zones", "all")["trace"].nunique())
@@ -140,7 +142,7 @@ class BaselinesPage:
         rows = []
         for policy in POLICIES:
             means = [_mean(*self._ratio(policy, machines, str(k))) for k in _CHECKPOINTS]
-            rows.append([policy, self.unfinished(policy, machines), *means])
+            rows.append([policy, self.unfinished_bags(policy, machines), *means])
         return text_table(["policy", "unfinished", *(_checkpoints(k) for k in _CHECKPOINTS)], rows)
 
     def owners(self, one: str, other: str) -> str:
@@ -186,6 +188,8 @@ class BaselinesPage:
     def _moved(self, policy: str, move_s: int, machines: str) -> tuple[pd.Series[Any], pd.Series[Any]]:
         """Return turnaround / lower bound of each run at a price, and the traces."""
         rows = _of(self._moves, machines, "all")
+        if policy == "still":  # the same at every price, and stored for prices above 0
+            move_s = MOVES[1]
         rows = rows[rows["move_s"] == move_s]
         column = "high" if policy == "still" else one_of(policy, _MOVING)
         return rows[column] / rows["low"], rows["trace"]
@@ -199,7 +203,7 @@ class BaselinesPage:
 
     def _draw(self, path: Path) -> None:
         figure, ((first, second), (third, fourth)) = canvas.new_grid(2, 2)
-        names = [policy for policy in POLICIES if self.unfinished(policy, "drawn") == "0%"]
+        names = [policy for policy in POLICIES if self.unfinished_bags(policy, "drawn") == "0%"]
         groups = {_checkpoints(k): [self._ratio(name, "drawn", str(k)) for name in names] for k in _CHECKPOINTS}
         _bars(first, names, groups)
         first.set_title("turnaround / optimum", loc="left", fontsize=9)
@@ -231,9 +235,10 @@ class BaselinesPage:
                 axes.plot([saves], [change], mark, color=canvas.COLOURS[place], label=f"{name}, {machines}", alpha=0.8)
         axes.axhline(0, color="#999999", linewidth=0.8)
         axes.set_xscale("symlog", linthresh=0.1)
+        axes.set_xlim(-0.02, 60)
         axes.set_xlabel("saves per task", fontsize=8)
         axes.set_title("turnaround against FCFS-TR, %, by predictor", loc="left", fontsize=9)
-        axes.legend(fontsize=6, frameon=False, ncols=3)
+        axes.legend(fontsize=6, frameon=False, ncols=3, loc="center left")
 
 
 def _bars(axes: Axes, names: Sequence[str], groups: dict[str, list[tuple[pd.Series[Any], pd.Series[Any]]]]) -> None:

@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from docs.studies.bags.baselines_page import BaselinesPage
 from docs.studies.bags.claims_page import ClaimsPage
 from docs.studies.claims_tables import one_of
 from docs.studies.marked_pages import DataFile, Picture, Writer
@@ -37,7 +38,7 @@ class Published:
     Examples
     --------
     >>> sorted(Published().writers())[:3]
-    ['both_optima', 'by_predictor', 'claims']
+    ['baselines', 'both_optima', 'by_predictor']
     """
 
     folder = "results/bags"
@@ -48,16 +49,21 @@ class Published:
         counts = (self.runs, self.optima, self.optimal, self.verified_on)
         means = (self.slowdown, self.on_demand, self.ratio, self.closed, self.gain, self.waits)
         mine = {writer.__name__: writer for writer in (*tables, *counts, *means, self.speed_of, self.measured_on)}
-        return mine | self._claims_page.writers()
+        return mine | self._claims_page.writers() | self._baselines.writers()
 
     def pictures(self) -> dict[str, Picture | DataFile]:
         """Return the figures and data files next to the pages, by name."""
         bars: dict[str, Picture | DataFile] = {
             f"bars-{cell[0]}.svg": Picture(partial(self._of, *cell), partial(self._draw, *cell)) for cell in _BARS
         }
-        return bars | {"speed.svg": Picture(lambda: read_rows("bags_speed"), _draw_speed)} | self._claims_page.files()
+        speed = {"speed.svg": Picture(lambda: read_rows("bags_speed"), _draw_speed)}
+        return bars | speed | self._claims_page.files() | self._baselines.files()
 
     # ---- rows
+
+    @cached_property
+    def _baselines(self) -> BaselinesPage:
+        return BaselinesPage()
 
     @cached_property
     def _means(self) -> pd.DataFrame:
