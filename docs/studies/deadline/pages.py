@@ -90,6 +90,7 @@ class Published:
         return {
             "ratios.svg": Picture(lambda: self._drawn, self._draw),
             "foresight.svg": Picture(lambda: read_rows("deadline_foresight"), _draw_foresight),
+            "race.svg": Picture(lambda: read_rows("deadline_solvers"), _draw_race),
             "cells.csv": DataFile(lambda: self._cells),
             "claims.csv": DataFile(lambda: claims_frame(self._claims)),
         }
@@ -238,8 +239,9 @@ class Published:
                 own = frame[(frame["group"] == group) & (frame["solver"] == solver)]
                 proven = int((own["status"] == "optimal").sum())
                 more = "" if proven == len(own) else ">= "
-                ratio = f"{more}{own['ratio'].median():,.3g}"
-                rows.append([group, solver, f"{proven} of {len(own)}", f"{1000 * own['seconds'].median():,.3g}", ratio])
+                ratio = f"{more}{_three_digits(own['ratio'].median())}"
+                took = _three_digits(1000 * own["seconds"].median())
+                rows.append([group, solver, f"{proven} of {len(own)}", took, ratio])
         return text_table(["instances", "solver", "proven", "median, ms", "median ratio"], rows)
 
     # ---- numbers
@@ -262,7 +264,7 @@ class Published:
     def race_of(self, solver: str) -> str:
         """Return the median over all instances of the race of a solver's time over that of the first solver."""
         frame = read_rows("deadline_solvers").pivot_table(index="instance", columns="solver", values="seconds")
-        return f"{(frame[one_of(solver, SOLVERS)] / frame[SOLVERS[0]]).median():,.3g}"
+        return _three_digits((frame[one_of(solver, SOLVERS)] / frame[SOLVERS[0]]).median())
 
     def measured_on(self) -> str:
         """Return the machine of the times."""
@@ -331,6 +333,17 @@ class Published:
         return count(len(read_rows("deadline_chains")) / len(read_rows("deadline_chains").groupby(["up", "stay"])))
 
 
+def _three_digits(number: float) -> str:
+    """Return a number with at least three digits.
+
+    Examples
+    --------
+    >>> _three_digits(1210.4), _three_digits(18.24)
+    ('1,210', '18.2')
+    """
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
 def _mean_ratios() -> dict[int, dict[tuple[int, int], float]]:
     """Return mean cost / free by hours of foresight and cell."""
     rows = read_rows("deadline_foresight")
@@ -355,6 +368,23 @@ def _draw_foresight(path: Path) -> None:
     axes.set_xlabel("hours of foresight (0: renewal)")
     axes.set_ylabel("mean cost / free")
     axes.legend(fontsize=8, frameon=False)
+    canvas.save(figure, path)
+
+
+def _draw_race(path: Path) -> None:
+    """Draw the time of each solve of the race by solver; hollow where the solver stopped without a proof."""
+    rows = read_rows("deadline_solvers")
+    figure, (axes,) = canvas.new_figure(width=7.0, heights=(2.6,))
+    groups = list(rows["group"].unique())
+    for row in records(rows):
+        place = SOLVERS.index(row["solver"]) + 0.1 * (groups.index(row["group"]) - (len(groups) - 1) / 2)
+        colour = canvas.COLOURS[0]
+        face = colour if row["status"] == "optimal" else "none"
+        axes.plot(row["seconds"], place, "o", color=colour, markerfacecolor=face, markersize=4)
+    axes.set_yticks(range(len(SOLVERS)), SOLVERS)
+    axes.set_ylim(len(SOLVERS) - 0.5, -0.5)
+    axes.set_xscale("log")
+    axes.set_xlabel("seconds of processor time (hollow: stopped without a proof)")
     canvas.save(figure, path)
 
 
