@@ -36,6 +36,7 @@ STUDIES = {
     "front": "docs.studies.commands.front:front",
     "growth": "docs.studies.commands.growth:growth",
     "grid-bounds": "docs.studies.commands.grid_bounds:grid_bounds",
+    "grid-dynamics": "docs.studies.commands.grid_dynamics:grid_dynamics",
     "grid-scale": "docs.studies.commands.grid_scale:grid_scale",
     "grid-waits": "docs.studies.commands.grid_waits:grid_waits",
     "kmis": "docs.studies.commands.kmis:kmis",

@@ -2,7 +2,7 @@
 
 from hindsched.online.grid.options import AsapCounted, AsapPinned, Dgs, Easy, Fcfs, Late, Queue, differing
 from hindsched.online.grid.policies import OPTIONS, POLICIES, Policy, make_policy, run_policy
-from hindsched.online.grid.runs import Counters, Metrics, Run, Utilisation
+from hindsched.online.grid.runs import Counters, EventCounters, Metrics, Run, Utilisation
 from hindsched.online.grid.user_schedulers import check_policy, simulate
 from hindsched.online.grid.visible import Allocation, Answer, Job, Scheduler, Visible
 from hindsched.online.options import ENGINES
@@ -18,6 +18,7 @@ __all__ = [
     "Counters",
     "Dgs",
     "Easy",
+    "EventCounters",
     "Fcfs",
     "Job",
     "Late",

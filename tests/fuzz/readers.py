@@ -24,6 +24,7 @@ from hindsched.instances.deadline.model import spot_from_text
 from hindsched.instances.deadline.prices import read_prices
 from hindsched.instances.families import part
 from hindsched.instances.grid.batsim import from_batsim
+from hindsched.instances.grid.schedule import Events, StoppedRun
 from hindsched.instances.grid.workloads import import_log
 from hindsched.instances.text_files import read_json
 from hindsched.instances.traces import Trace, read
@@ -90,6 +91,12 @@ def files() -> Iterator[tuple[str, bytes, Reader]]:
     lone = coupled.Instance.from_letters(["uuuu"], w=[1], tasks=1, iterations=1, n_com=1, t_prog=1, t_data=0)
     prices = grid.PriceCertificate.of(_grid(), 1, [grid.Resource(3, [(0, 5, 1)])])
     yield "price certificate", _written(prices), _schedule(_grid())
+    events = Events(((0, 1, 2),), ((1, 9),), (StoppedRun(0, 0, 1, (0, 1)),))
+    yield (
+        "schedule with events",
+        _written(grid.Schedule.of(_grid(), [2, 7], [[0, 1], [0, 2]], events)),
+        _schedule(_grid()),
+    )
     bound = deadline.BoundCertificate.of(_job(), 1, 2, [[0, -1, -2, -3]] + [[0] * 4] * 4)
     yield "bound certificate", _written(bound), _schedule(_job())
     yield "prices", b"time,zone,price\n0,a,0.5\n600,a,1\n900,b,2\n", read_prices

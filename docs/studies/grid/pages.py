@@ -11,6 +11,7 @@ from docs.studies.batches.evidence import estimate
 from docs.studies.claims_tables import one_of
 from docs.studies.grid import run_tables
 from docs.studies.grid.claims_page import ClaimsPage
+from docs.studies.grid.dynamics_page import DynamicsPage
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.rows import ROWS, read_rows
 from docs.studies.text_table import text_table
@@ -56,7 +57,8 @@ class Published:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
         parts = (self.workloads, self.centralised, self.log, self.whole_log, self.waits, self.bounds, self.scale)
         numbers = (self.wait, self.step, self.less, self.gap, self.slowest, self.mean_width)
-        return {writer.__name__: writer for writer in (*parts, *numbers)} | self._claims_page.writers()
+        mine = {writer.__name__: writer for writer in (*parts, *numbers)}
+        return mine | self._claims_page.writers() | DynamicsPage().writers()
 
     def pictures(self) -> Mapping[str, Picture | DataFile]:
         """Return the figures and data files next to the pages, by name."""
@@ -64,6 +66,7 @@ class Published:
             "utilisation.svg": Picture(lambda: read_rows("grid_days"), lambda path: draw_utilisation(self._rows, path)),
             "waits.svg": Picture(lambda: self._drawn_waits, self._draw_waits),
             "bounds.svg": Picture(lambda: read_rows("grid_bounds"), _draw_bounds),
+            **DynamicsPage().files(),
         } | self._claims_page.files()
 
     # ---- rows, and tables of them
