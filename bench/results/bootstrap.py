@@ -102,7 +102,7 @@ def resample_nested(parents: npt.NDArray[np.intp], *, resamples: int = 2000, see
     Examples
     --------
     >>> resample_nested(np.array([0, 0, 1]), resamples=3).tolist()
-    [[1.0, 1.0, 1.0], [1.0, 3.0, 0.0], [0.0, 0.0, 2.0]]
+    [[0.0, 2.0, 1.0], [2.0, 0.0, 1.0], [0.0, 0.0, 2.0]]
     """
     rng = np.random.default_rng(seed)
     number = int(parents.max()) + 1

@@ -61,7 +61,7 @@ class Published:
     Examples
     --------
     >>> sorted(Published().writers())[:3]
-    ['by_cell', 'cell', 'chains']
+    ['ahead', 'ahead_windows', 'by_cell']
     """
 
     folder = "results/deadline"
