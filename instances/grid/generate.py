@@ -1,4 +1,4 @@
-"""Random workloads that replace the paper's trace, which is not public (docs/grid/model.md section 1)."""
+"""Random workloads in place of the trace of the paper, which is not packaged (docs/grid/model.md section 1)."""
 
 from __future__ import annotations
 
