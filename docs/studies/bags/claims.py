@@ -21,8 +21,8 @@ from docs.studies.bags.evidence import (
     run_of,
 )
 from docs.studies.bags.traces import BAG_COLUMNS, column, optimum_column
-from docs.studies.batches.evidence import Estimate, estimate
 from docs.studies.claims import Claim, Verdict, holds_if, holds_in, within
+from docs.studies.estimates import Estimate, estimate
 from hindsched.instances.bags import Store, ideal_time
 from hindsched.instances.bags.generate import (
     REFERENCE_SPEED,

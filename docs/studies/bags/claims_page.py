@@ -11,7 +11,6 @@ from docs.studies.bags.claims import TABLE_2, from_replication, ideal_minutes, j
 from docs.studies.bags.evidence import READINGS, Evidence, as_percent, change, chosen, run_of
 from docs.studies.bags.sweeps import FALSE, HITS, OPTIONS, PREDICTORS
 from docs.studies.bags.traces import BAG_COLUMNS, RUNS, WHEN, column, optimum_column
-from docs.studies.batches.evidence import Estimate, estimate
 from docs.studies.claims import Claim, Exhibit, PrintedNumber
 from docs.studies.claims_tables import (
     claims_frame,
@@ -21,6 +20,7 @@ from docs.studies.claims_tables import (
     one_of,
     printed_table,
 )
+from docs.studies.estimates import Estimate, estimate
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.text_table import text_table
 from hindsched.bench.bags.configuration_means import draw_bars

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from docs.studies.bags.traces import BAG_COLUMNS, column
-from docs.studies.batches.evidence import Estimate, estimate
+from docs.studies.estimates import Estimate, estimate
 from docs.studies.rows import ROWS
 from hindsched.bench.report.formatting import MINUS
 from hindsched.instances.bags import Store

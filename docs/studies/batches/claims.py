@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from docs.studies.batches.copies import DAMPINGS
-from docs.studies.batches.evidence import Estimate, Evidence, Rows, estimate, nearest_to, percent, read_table, select
+from docs.studies.batches.evidence import Evidence, Rows, nearest_to, read_table, select
 from docs.studies.batches.hosts import difference
 from docs.studies.claims import Claim, PrintedNumber, Verdict, holds_if, holds_in, within
+from docs.studies.estimates import Estimate, estimate, percent
 from hindsched.online.batches.periods import poisson_tail, requests_for
 
 __all__ = [

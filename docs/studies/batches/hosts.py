@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from docs.studies.batches.evidence import Estimate, Rows, estimate, select
+from docs.studies.batches.evidence import Rows, select
 from docs.studies.batches.readings import checked_run
+from docs.studies.estimates import Estimate, estimate
 from hindsched.bench.batches.experiment import TIMES
 from hindsched.instances.batches.from_trace import from_trace
 from hindsched.instances.batches.generate import back_to_back

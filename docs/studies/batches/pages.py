@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from docs.studies.batches.booking_page import BookingPage
 from docs.studies.batches.claims_page import ClaimsPage
-from docs.studies.batches.evidence import Evidence, estimate, read_table, select
+from docs.studies.batches.evidence import Evidence, read_table, select
 from docs.studies.batches.theorem import Tally
 from docs.studies.claims_tables import one_of
+from docs.studies.estimates import estimate
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.text_table import text_table
 from hindsched.bench.batches.figures import draw_requests, draw_satisfied

@@ -10,8 +10,8 @@ from math import log
 from pathlib import Path
 from typing import Any
 
-from docs.studies.batches.evidence import Estimate, estimate
 from docs.studies.claims import Claim, Verdict, holds_if, holds_in, reached
+from docs.studies.estimates import Estimate, estimate
 from docs.studies.grid.run_tables import read_rows
 from hindsched.bench.grid.experiment_rows import COMPARED
 from hindsched.bench.grid.experiment_tables import Rows, mean_wait_s, overlay_pairs, per_day, select

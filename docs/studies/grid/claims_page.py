@@ -8,9 +8,9 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from docs.studies.batches.evidence import Estimate, estimate
 from docs.studies.claims import Claim, Exhibit, PrintedNumber
 from docs.studies.claims_tables import claims_frame, claims_table, exhibits_table, number_of_claims, one_of
+from docs.studies.estimates import Estimate, estimate
 from docs.studies.grid.claims import Setting, class_means, dgs_runs, interval_text, judge, settings_of, size_rates
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.text_table import text_table

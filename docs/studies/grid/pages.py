@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from docs.studies.batches.evidence import estimate
 from docs.studies.claims_tables import one_of
+from docs.studies.estimates import estimate
 from docs.studies.grid import run_tables
 from docs.studies.grid.claims_page import ClaimsPage
 from docs.studies.grid.dynamics_page import DynamicsPage
