@@ -108,16 +108,22 @@ def _drawn(figure: Figure, ending: str) -> tuple[bytes, set[str]]:
 
 
 def _shortened(svg: bytes) -> bytes:
-    """Return a picture without indentation; coordinates have two decimals, numbers below 1 four significant digits."""
+    """Return a picture without needless spaces and names, and with short numbers.
+
+    Coordinates have two decimals, numbers below 1 four significant digits.
+    """
 
     def shorten(number: re.Match[bytes]) -> bytes:
         value = float(number[0])
-        return (f"{value:.2f}" if abs(value) >= 1 else f"{value:.4g}").encode()
+        return (f"{value:.2f}".rstrip("0").rstrip(".") if abs(value) >= 1 else f"{value:.4g}").encode()
 
     def in_tag(tag: re.Match[bytes]) -> bytes:
-        return re.sub(rb"-?\b\d+\.\d{3,}\b(?!\.)", shorten, tag[0])
+        content = re.sub(rb"-?\b\d+\.\d{2,}\b(?!\.)", shorten, tag[0])
+        content = re.sub(rb' transform="rotate\(-?0 [^()]*\)"', b"", content)
+        return re.sub(rb' style="[^"]*"', lambda style: re.sub(rb"([:;]) ", rb"\1", style[0]), content)
 
-    return re.sub(rb"<[^<>]*>", in_tag, re.sub(rb"\s*\n\s*", b"\n", svg))
+    lines = re.sub(rb"\s*\n\s*", b"\n", svg)
+    return re.sub(rb"<[^<>]*>", in_tag, re.sub(rb'<g id="[^"]*"', b"<g", lines))
 
 
 def _add_fonts(figure: Figure, missing: set[str]) -> bool:

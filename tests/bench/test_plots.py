@@ -82,7 +82,7 @@ def test_an_svg_file_is_short_but_keeps_its_texts_and_its_small_numbers():
     axes.set_title("pi is 3.14159265, about\n   22 / 7")
     svg = canvas.drawn(figure, "svg").decode()
     assert "3.14159265" in svg
-    assert "stroke-width: 0.1235" in svg
+    assert "stroke-width:0.1235" in svg
     tags = "".join(re.findall("<[^<>]*>", svg))
     assert not re.search(r"[1-9]\d*\.\d{3}", tags.split("</metadata>")[1])
     assert "\n " not in svg
