@@ -80,6 +80,7 @@ def test_the_same_text_in_other_encodings(raw):
         (b"a\nb\0", "line 2: a zero byte, expected the text of a trace"),
         (b"\xef\xbb\xbf \n", "empty, expected a trace"),
     ],
+    ids=lambda value: "raw" if isinstance(value, bytes) else None,  # packed bytes hold the time
 )
 @pytest.mark.parametrize("is_lenient", [False, True])
 def test_other_content_is_refused_by_its_name(raw, message, is_lenient):
