@@ -66,8 +66,8 @@ def starts_of(when: str, seed: int) -> Sequence[int]:
 
     Examples
     --------
-    >>> [slot / 720 % 7 for slot in starts_of("weekday", 0)]  # days after Monday 0:00
-    [0.3333333333333333, 1.5, 2.6666666666666665, 3.8333333333333335]
+    >>> [round(slot / 720 % 7, 2) for slot in starts_of("weekday", 0)]  # days after Monday 0:00
+    [0.33, 1.58, 2.83, 4.42]
     """
     hours = _WEEKDAY_HOURS if when == "weekday" else _WEEKEND_HOURS
     number = _NUM_STARTS[when]

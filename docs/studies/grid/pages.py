@@ -48,7 +48,7 @@ class Published:
     Examples
     --------
     >>> sorted(Published().writers())[:3]
-    ['bounds', 'centralised', 'claims']
+    ['before', 'bounds', 'burst']
     """
 
     folder = "results/grid"

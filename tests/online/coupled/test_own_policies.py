@@ -101,7 +101,7 @@ def test_a_missing_file_is_named() -> None:
 @pytest.mark.parametrize("text", ["", "XY", "Y-", "mine:Mine"])
 def test_an_unknown_name_is_answered_with_the_known_ones(text: str) -> None:
     with pytest.raises(
-        InputError, match=f"^policy: {text!r}, expected one of {', '.join((*POLICIES, *OURS))}, or path/to"
+        InputError, match=f"^policy: {text!r}, expected one of {', '.join((*POLICIES, *OURS, 'replay'))}, or path/to"
     ):
         make_policy(text)
 
