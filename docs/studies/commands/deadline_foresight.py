@@ -21,9 +21,11 @@ def deadline_foresight(starts: int, results: Path, as_json: bool) -> None:
     """
     import pandas as pd
 
-    from docs.studies.deadline.foresight import foresight_windows, rows
+    from docs.studies.deadline.foresight import rows
+    from hindsched.bench.deadline.reproduction import Setup, experiment
     from hindsched.bench.progress import counting
 
-    with counting("windows", len(foresight_windows(starts)), 0) as counter:
-        frame = pd.DataFrame(rows(starts, counter.step))
+    windows = experiment(Setup(starts=starts))
+    with counting("windows", len(windows), 0) as counter:
+        frame = pd.DataFrame(rows(windows, counter.step))
     write_and_print(frame, results / "deadline_foresight.csv", "Costs with hours of foresight", as_json=as_json)

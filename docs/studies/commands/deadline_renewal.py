@@ -29,7 +29,8 @@ def deadline_renewal(windows: int, draws: int, rounded: int, results: Path, as_j
     import pandas as pd
 
     from docs.studies.deadline import chains, held_out
-    from docs.studies.deadline.rounded import rounded_windows, rows
+    from docs.studies.deadline.rounded import rows
+    from hindsched.bench.deadline.reproduction import Setup, experiment
     from hindsched.bench.progress import counting
 
     with counting("windows", held_out.how_many(windows), 0) as counter:
@@ -38,6 +39,7 @@ def deadline_renewal(windows: int, draws: int, rounded: int, results: Path, as_j
     with counting("draws", chains.how_many(draws), 0) as counter:
         frame = pd.DataFrame(chains.rows(draws, counter.step))
     write_and_print(frame, results / "deadline_chains.csv", "Costs on drawn chains", as_json=as_json)
-    with counting("windows", len(rounded_windows(rounded)), 0) as counter:
-        frame = pd.DataFrame(rows(rounded, counter.step))
+    few = experiment(Setup(starts=rounded))
+    with counting("windows", len(few), 0) as counter:
+        frame = pd.DataFrame(rows(few, counter.step))
     write_and_print(frame, results / "deadline_rounded.csv", "Costs of a rounded oracle", as_json=as_json)

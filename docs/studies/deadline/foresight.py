@@ -6,13 +6,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 
 from docs.studies.deadline.kernels.known_slots import least_costs
-from hindsched.bench.deadline.reproduction import Setup, experiment
 from hindsched.bench.deadline.sources import Window
 from hindsched.instances.deadline import HOUR_S, Instance, Kind
 from hindsched.instances.deadline.schedule import Placement
@@ -24,7 +23,7 @@ from hindsched.online.deadline.availability_periods import Hazards, Periods
 from hindsched.online.deadline.kernels.expected_costs import NOTHING, ON_DEMAND
 from hindsched.online.deadline.renewal import Setting, cost_table
 
-__all__ = ["HOURS", "POLICIES", "Foresight", "columns_of_hours", "foresight_windows", "rows"]
+__all__ = ["HOURS", "POLICIES", "Foresight", "columns_of_hours", "rows"]
 
 #: Hours of foresight; none of them is `renewal`, all of them the optimum.
 HOURS = (1, 2, 4, 8, 16)
@@ -156,22 +155,17 @@ def columns_of_hours() -> dict[int, str]:
     return {0: "renewal", **{hours: f"ahead_{hours}" for hours in HOURS}}
 
 
-def foresight_windows(starts: int) -> list[Window]:
-    """Return the windows: those of the experiment, with fewer starts."""
-    return experiment(Setup(starts=starts))
-
-
-def rows(starts: int, step: Callable[[str], None]) -> Iterator[dict[str, object]]:
+def rows(windows: Iterable[Window], step: Callable[[str], None]) -> Iterator[dict[str, object]]:
     """Yield the costs of each window in units of money: the optimum, on-line policies, and hours of foresight.
 
     Parameters
     ----------
-    starts
-        Windows of each zone, deadline and overhead.
+    windows
+        Windows of the experiment.
     step
         Called after each window.
     """
-    for window in foresight_windows(starts):
+    for window in windows:
         job = window.load()
         costs: dict[str, object] = {"free": solve(job).value}
         costs |= {policy: run_policy(job, policy, guard="step", schedule=False).cost for policy in POLICIES}

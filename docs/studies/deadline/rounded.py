@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from hindsched.bench.deadline.reproduction import Setup, experiment
 from hindsched.bench.deadline.sources import Window
 from hindsched.instances.deadline import HOUR_S
 from hindsched.offline.deadline import solve
 
-__all__ = ["rounded_windows", "rows"]
+__all__ = ["rows"]
 
 
-def rounded_windows(starts: int) -> list[Window]:
-    """Return the windows: those of the experiment, with fewer starts."""
-    return experiment(Setup(starts=starts))
-
-
-def rows(starts: int, step: Callable[[str], None]) -> Iterator[dict[str, object]]:
+def rows(windows: Iterable[Window], step: Callable[[str], None]) -> Iterator[dict[str, object]]:
     """Yield the optimum of each window, and the optimum after overhead and work are rounded up to whole slots.
 
     Parameters
     ----------
-    starts
-        Windows of each zone, deadline and overhead.
+    windows
+        Windows of the experiment.
     step
         Called after each window.
     """
-    for window in rounded_windows(starts):
+    for window in windows:
         job = window.load()
         whole = {name: -(-getattr(job, name) // job.slot_s) * job.slot_s for name in ("work_s", "overhead_s")}
         yield {
