@@ -39,7 +39,7 @@ __all__ = ["Query", "Row", "check", "main", "outcome_of", "queries", "read_rows"
 #: Points with thin channels that are solved within seconds.
 THIN_POINTS = Path(__file__).with_name("thin_points.csv")
 #: Of CP-SAT on grids: prices of linear programs are floats, whose last bits differ between processors.
-BY_PROCESSOR = ("counts", "certificate")
+BY_PROCESSOR = ("branches", "certified", "conflicts", "programs", "windows")
 #: Solves with larger counts may take a second and are left out of samples. So are runs of `SLOW_POLICIES` by the plain
 #: simulator.
 QUICK: Mapping[str, int] = {"expanded": 8_000, "branches": 5_000, "splits": 20}
@@ -496,10 +496,16 @@ def difference(stored: Row, tally: Tally) -> str | None:
         return f"raised {type(error).__name__}: {error}"
     was = {"fingerprint": stored.fingerprint, **stored.outcome}
     now = {"fingerprint": today.fingerprint, **today.outcome}
-    names = [name for name in {**was, **now} if was.get(name) != now.get(name) or (name in was) != (name in now)]
     if (stored.query.family, stored.query.options.get("solver")) == ("grid", "cpsat"):
-        names = [name for name in names if name not in BY_PROCESSOR]
+        was, now = _without_last_bits(was), _without_last_bits(now)
+    names = [name for name in {**was, **now} if was.get(name) != now.get(name) or (name in was) != (name in now)]
     return "; ".join(f"{name} {was.get(name)!r} -> {now.get(name)!r}" for name in names) or None
+
+
+def _without_last_bits(outcome: Plain) -> Plain:
+    """Return an outcome without the counts `BY_PROCESSOR` and without the prices of the certificate."""
+    counts = {name: number for name, number in outcome["counts"].items() if name not in BY_PROCESSOR}
+    return {**outcome, "counts": counts, "certificate": "certificate" in outcome}
 
 
 def check(rows: Sequence[Row], tally: Tally) -> int:

@@ -1,6 +1,7 @@
 """The adapter: verbs of the command line on instances of this family, and rows of campaigns with optima."""
 
 import json
+import re
 import sys
 from itertools import permutations
 from types import SimpleNamespace
@@ -171,7 +172,7 @@ def test_options_follow_the_family_of_the_file(hindsched, tiny, tmp_path, by_enu
     instances.write(random_instance(1, jobs=5, nodes=8), tmp_path / "five.json")
     options = "--policy", "dgs", "--degree", 2, "--results", tmp_path / "results", "--json"
     code, out, err = hindsched("score", tmp_path / "five.json", *options)
-    assert "degree" not in err
+    assert "hindsched:" not in re.sub("hindsched: compiling machine code, .*", "", err)
     (row,) = objects(out)
     assert (code, row["family"], row["options"]) == (0, "grid", "degree 2")
     code, out, err = hindsched("score", tmp_path / "five.json", "--estimator", "printed")

@@ -184,9 +184,9 @@ def test_a_tolerance_that_nothing_meets_is_refused(tolerance):
 def test_a_tolerance_below_the_rounding_of_the_values_is_refused():
     lost = Chain(((0.5, 0.0, 0.5), (0.5, 0.5, 0.0), (0.1, 0.0, 0.9)))
     pair = Instance.from_letters(["u", "u"], w=[6, 7], tasks=1, iterations=2, t_prog=2, n_com=1, chains=[lost, lost])
-    with pytest.raises(
-        InputError, match=r"tolerance: 1e-12, expected more: every sweep rounds values up to [\d,]+ slots"
-    ):
+    # by the last bits of the processor, rounding shows in the first iteration or in the second
+    said = r"tolerance: 1e-12, expected more: every sweep rounds values up to (1,106|2,\d{3}) slots"
+    with pytest.raises(InputError, match=said):
         online_optimum(pair, tolerance=1e-12)
     assert online_optimum(pair, tolerance=1e-9).value == pytest.approx(2189.01, abs=0.01)
 
