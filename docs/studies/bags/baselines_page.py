@@ -16,7 +16,7 @@ from docs.studies.marked_pages import Picture, Writer
 from docs.studies.rows import read_rows
 from docs.studies.text_table import text_table
 from hindsched.bench.report import canvas
-from hindsched.bench.report.formatting import NOTHING, count, number, share
+from hindsched.bench.report.formatting import MINUS, NOTHING, count, number, share
 from hindsched.bench.results.bootstrap import percentiles, resample, resampled_means
 
 if TYPE_CHECKING:
@@ -232,13 +232,15 @@ class BaselinesPage:
             for mark, name in zip("vsoDx", _PREDICTORS, strict=True):
                 saves = float((rows[f"{name}_saves"] / rows["tasks"]).mean())
                 change = 100 * (float((rows[name] / rows["FCFS-TR"]).mean()) - 1)
-                axes.plot([saves], [change], mark, color=canvas.COLOURS[place], label=f"{name}, {machines}", alpha=0.8)
+                label = f"{name}, {machines.replace('drawn', 'independent')}"
+                axes.plot([saves], [change], mark, color=canvas.COLOURS[place], label=label, alpha=0.8)
         axes.axhline(0, color="#999999", linewidth=0.8)
         axes.set_xscale("symlog", linthresh=0.1)
+        axes.set_xticks([0, 0.1, 1, 10], ["0", "0.1", "1", "10"])
         axes.set_xlim(-0.02, 60)
         axes.set_xlabel("saves per task", fontsize=8)
         axes.set_title("turnaround against FCFS-TR, %, by predictor", loc="left", fontsize=9)
-        axes.legend(fontsize=6, frameon=False, ncols=3, loc="center left")
+        axes.legend(fontsize=5.5, frameon=False, ncols=3, loc="center left", columnspacing=1)
 
 
 def _bars(axes: Axes, names: Sequence[str], groups: dict[str, list[tuple[pd.Series[Any], pd.Series[Any]]]]) -> None:
@@ -294,11 +296,11 @@ def _signed(value: float) -> str:
 
     Examples
     --------
-    >>> _signed(0.0123), _signed(-0.2), _signed(0.0001)
+    >>> _signed(0.0123), _signed(-0.2).replace(MINUS, "-"), _signed(0.0001)
     ('+1.2 %', '-20.0 %', '0.0 %')
     """
     rounded = round(100 * value, 1)
-    return f"{rounded:+.1f} %" if rounded else "0.0 %"
+    return f"{rounded:+.1f} %".replace("-", MINUS) if rounded else "0.0 %"
 
 
 def _checkpoints(number: int) -> str:

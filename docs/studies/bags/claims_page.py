@@ -7,8 +7,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docs.studies.bags.claims import TABLE_2, from_replication, ideal_minutes, judge
-from docs.studies.bags.evidence import READINGS, Evidence, as_percent, change, chosen, run_of
+from docs.studies.bags.claims import TABLE_2, by_hits, from_replication, ideal_minutes, judge
+from docs.studies.bags.evidence import READINGS, Evidence, as_percent, change, chosen, run_of, setting_of
 from docs.studies.bags.sweeps import FALSE, HITS, OPTIONS, PREDICTORS
 from docs.studies.bags.traces import BAG_COLUMNS, RUNS, WHEN, column, optimum_column
 from docs.studies.claims import Claim, Exhibit, PrintedNumber
@@ -98,12 +98,13 @@ class ClaimsPage:
         }
 
     @cached_property
-    def _evidence(self) -> Evidence:
+    def evidence(self) -> Evidence:
+        """The stored rows."""
         return Evidence.stored()
 
     @cached_property
     def _claims(self) -> Sequence[Claim]:
-        return judge(self._evidence)
+        return judge(self.evidence)
 
     # ---- tables
 
@@ -135,10 +136,10 @@ class ClaimsPage:
 
     def readings(self) -> str:
         """Return what decides between the readings of absences: a column per reading."""
-        rows = self._evidence.of(when="weekday")
+        rows = self.evidence.of("weekday")
         fair = chosen(rows, machines="M04", tasks=75, reference_s=1800)
         bare = chosen(rows, checkpoints=0)
-        end = self._evidence.of(when="weekend", machines="M01")
+        end = self.evidence.of("weekend", machines="M01")
         shared, private = Store.SHARED, Store.PRIVATE
         lines: list[list[str]] = []
         for text, mine, (run, store), (other, base) in (
@@ -170,17 +171,13 @@ class ClaimsPage:
         """Return the change from FCFS-TR by the predictor, with shared stores."""
         columns = [
             {
-                option: from_replication(self._evidence, option, store="shared", **bag)
+                option: from_replication(self.evidence, option, store="shared", **bag)
                 for option in ("predictor", "noisy")
             }
             for _, bag in _PREDICTED
         ]
         named = [(f"`{name}`", "predictor", name) for name in PREDICTORS]
-        noisy = [
-            (f"{hits / 10:.0f} % of failures, {false / 10:.1f} % false", "noisy", f"{hits},{false}")
-            for hits in HITS
-            for false in FALSE
-        ]
+        noisy = [(by_hits(value), "noisy", value) for value in (f"{hits},{false}" for hits in HITS for false in FALSE)]
         lines = [
             [text, *(as_percent(each[option][value]) for each in columns)] for text, option, value in named + noisy
         ]
@@ -191,7 +188,7 @@ class ClaimsPage:
         lines = []
         for machines in ("M01", "M04"):
             for checkpoints in (0, 1, 9):
-                rows = self._evidence.of(when="weekday", machines=machines, checkpoints=checkpoints)
+                rows = self.evidence.of("weekday", machines=machines, checkpoints=checkpoints)
                 cells = []
                 for name in ("FCFS-TR", "FCFS-PRDCT-DMD", "oracle"):
                     run = column(name, Store.SHARED, Absence.NOTICED)
@@ -224,19 +221,22 @@ class ClaimsPage:
         return number_of_claims(self._claims, word)
 
     def trace_runs(self, kind: str = "all") -> str:
-        """Return the number of runs on the traces: all, starts, traces, unfinished, unproven."""
-        rows = self._evidence.traces
-        if one_of(kind, ("all", "starts", "traces", "unfinished", "unproven")) == "traces":
+        """Return the number of runs on the traces: all, starts, traces, unfinished, optima, unproven."""
+        rows = self.evidence.traces
+        if one_of(kind, ("all", "starts", "traces", "unfinished", "optima", "unproven")) == "traces":
             return count(rows["seed"].nunique())
         if kind in ("unfinished", "unproven"):
             return count(int(rows[kind].sum()))
         starts = rows.drop_duplicates(["trace", "seed", "when"])["starts"].sum()
-        return count(int(starts) if kind == "starts" else int(rows["starts"].sum()) * len(RUNS))
+        if kind == "starts":
+            return count(int(starts))
+        columns = len(RUNS) if kind == "all" else sum(str(name).startswith("OPT ") for name in rows)
+        return count(int(rows["starts"].sum()) * columns)
 
     def excess(self, policy: str, other: str, store: str, reading: str, when: str = "weekday") -> str:
         """Return the relative change from one policy to another, in percent; a reading is given with underscores."""
         name = one_of(reading.replace("_", " "), READINGS)
-        rows = self._evidence.of(when=one_of(when, WHEN))
+        rows = self.evidence.of(one_of(when, WHEN))
         runs = [run_of(one_of(each, PAPER_POLICIES), Store(store), name) for each in (policy, other)]
         return as_percent(change(rows, *runs))
 
@@ -248,7 +248,7 @@ class ClaimsPage:
 
     def _cells(self) -> pd.DataFrame:
         """Return the means of turnaround / IET over the traces of each kind."""
-        rows = self._evidence.traces
+        rows = self.evidence.traces
         names = ["trace", "when", *BAG_COLUMNS]
         return rows.groupby(names, sort=True).mean(numeric_only=True).drop(columns=["seed", "starts"]).reset_index()
 
@@ -258,7 +258,7 @@ class ClaimsPage:
 
         found = []
         names = ["option", "value", "machines", "store", "policy"]
-        for key, mine in self._evidence.sweeps.groupby(names, sort=True):
+        for key, mine in self.evidence.sweeps.groupby(names, sort=True):
             each = estimate(mine.groupby(["trace", "seed"])["change"].mean().tolist())
             found.append([*key, each.mean, each.low, each.high, each.num])
         return pd.DataFrame(found, columns=[*names, "change", "low", "high", "traces"])
@@ -267,12 +267,12 @@ class ClaimsPage:
         """Return the means over all traces, a row per bag, store and policy."""
         import pandas as pd
 
-        rows = self._evidence.of(machines=machines, when=when)
+        rows = self.evidence.of(when, machines=machines)
         means = rows.groupby(list(BAG_COLUMNS), sort=True).mean(numeric_only=True)
         found = []
         for bag, row in zip(means.index.tolist(), means.to_dict("records"), strict=True):
             for (label, store, absence), policy in ((bar, policy) for bar in _BARS for policy in PAPER_POLICIES):
-                run = column("FCFS" if policy == "FCFS-AT" and absence is Absence.NOTICED else policy, store, absence)
+                run = setting_of(policy, store, absence)
                 best = optimum_column(store, on_demand=policy == "FCFS-PRDCT-DMD")
                 found.append([*bag, when, label, policy, row[run], row[best]])
         names = [*BAG_COLUMNS, "when", "store", "policy", "slowdown", "optimum_slowdown"]

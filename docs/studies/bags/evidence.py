@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "READINGS",
+    "SETTINGS",
     "Evidence",
     "as_percent",
     "by_bag",
@@ -28,7 +30,10 @@ __all__ = [
     "chosen",
     "four",
     "gain_of",
+    "mean_change",
+    "more_checkpoints",
     "run_of",
+    "setting_of",
 ]
 
 #: Readings of who notices that a machine is off: for each store, whether its master notices at once.
@@ -37,6 +42,8 @@ READINGS: Mapping[str, Mapping[Store, Absence]] = {
     "at once": {Store.SHARED: Absence.NOTICED, Store.PRIVATE: Absence.NOTICED},
     "never": {Store.SHARED: Absence.UNNOTICED, Store.PRIVATE: Absence.UNNOTICED},
 }
+#: The different runs behind these readings, which share some: a store, and whether its master notices absences.
+SETTINGS = tuple(product(Store, (Absence.NOTICED, Absence.UNNOTICED)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +68,14 @@ class Evidence:
 
         return cls(*(pd.read_csv(folder / f"bags_{name}.csv.xz") for name in ("traces", "sweeps")))
 
-    def of(self, **wanted: Any) -> pd.DataFrame:
-        """Return the rows of ``traces`` with these values; a tuple allows several."""
-        return chosen(self.traces, **wanted)
+    def of(self, when: str, **wanted: Any) -> pd.DataFrame:
+        """Return the rows of ``traces`` of a part of the week and with these values; a tuple allows several.
+
+        Those of weekends are on independent machines only: in ``rooms`` nothing changes at weekends.
+        """
+        if when == "weekend":
+            wanted = {"trace": "independent", **wanted}
+        return chosen(self.traces, when=when, **wanted)
 
 
 def chosen(rows: pd.DataFrame, **wanted: Any) -> pd.DataFrame:
@@ -73,16 +85,20 @@ def chosen(rows: pd.DataFrame, **wanted: Any) -> pd.DataFrame:
     return rows
 
 
-def run_of(policy: str, store: Store, reading: str) -> str:
-    """Return the column of a policy under a reading; FCFS-AT is FCFS where absences are noticed, by a theorem.
+def setting_of(policy: str, store: Store, absence: Absence) -> str:
+    """Return the column of a policy in a setting; FCFS-AT is FCFS where absences are noticed, by a theorem.
 
     Examples
     --------
-    >>> run_of("FCFS-AT", Store.PRIVATE, "at once"), run_of("FCFS-AT", Store.PRIVATE, "never")
+    >>> setting_of("FCFS-AT", Store.PRIVATE, Absence.NOTICED), setting_of("FCFS-AT", Store.PRIVATE, Absence.UNNOTICED)
     ('FCFS private noticed', 'FCFS-AT private unnoticed')
     """
-    absence = READINGS[reading][store]
     return column("FCFS" if policy == "FCFS-AT" and absence is Absence.NOTICED else policy, store, absence)
+
+
+def run_of(policy: str, store: Store, reading: str) -> str:
+    """Return the column of a policy with a store under a reading."""
+    return setting_of(policy, store, READINGS[reading][store])
 
 
 def change(rows: pd.DataFrame, run: str, other: str) -> Estimate:
@@ -90,8 +106,22 @@ def change(rows: pd.DataFrame, run: str, other: str) -> Estimate:
 
     Starts on a trace depend on one another, traces do not: each trace gives one value.
     """
-    changes = rows[run] / rows[other] - 1
-    return estimate(changes.groupby([rows["trace"], rows["seed"]]).mean().tolist())
+    return mean_change(rows, [(run, other)])
+
+
+def mean_change(rows: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Estimate:
+    """Return the mean relative change over bags and pairs, to the first column of a pair from its second."""
+    mine, theirs = (rows[[pair[side] for pair in pairs]].to_numpy() for side in (0, 1))
+    changes = rows[["trace", "seed"]].assign(change=(mine / theirs - 1).mean(axis=1))
+    return estimate(changes.groupby(["trace", "seed"])["change"].mean().tolist())
+
+
+def more_checkpoints(rows: pd.DataFrame, few: int, many: int, runs: Sequence[str]) -> Estimate:
+    """Return the mean relative change of some columns with more checkpoints."""
+    index = ["trace", "seed", "machines", "tasks", "reference_s"]
+    less, more = (chosen(rows, checkpoints=k).set_index(index)[list(runs)] for k in (few, many))
+    changes = (more / less - 1).mean(axis=1)
+    return estimate(changes.groupby(["trace", "seed"]).mean().tolist())
 
 
 def by_bag(rows: pd.DataFrame, run: str, others: Sequence[str]) -> list[Estimate]:
@@ -132,6 +162,6 @@ def as_percent(found: Estimate) -> str:
     return text.replace("-", MINUS)
 
 
-def four(store: Store, reading: str) -> dict[str, str]:
-    """Return the columns of the paper's four schedulers."""
-    return {policy: run_of(policy, store, reading) for policy in PAPER_POLICIES}
+def four(store: Store, absence: Absence) -> dict[str, str]:
+    """Return the columns of the paper's four schedulers in a setting."""
+    return {policy: setting_of(policy, store, absence) for policy in PAPER_POLICIES}

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from docs.studies.bags.baselines_page import BaselinesPage
 from docs.studies.bags.claims_page import ClaimsPage
+from docs.studies.bags.evidence import READINGS, as_percent, change, more_checkpoints, run_of, setting_of
+from docs.studies.bags.traces import BAG_COLUMNS, WHEN, optimum_column
 from docs.studies.claims_tables import one_of
+from docs.studies.estimates import Estimate, estimate
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.rows import read_rows
 from docs.studies.text_table import text_table
-from hindsched.bench.bags.configuration_means import CONFIGURATION, ORACLE, draw_bars
+from hindsched.bench.bags.configuration_means import draw_bars
 from hindsched.bench.bags.verify import CLAIMS
 from hindsched.bench.report import canvas
-from hindsched.bench.report.formatting import NOTHING, count, interval, number, share
+from hindsched.bench.report.formatting import NOTHING, count, number
+from hindsched.bench.results.bootstrap import percentiles, resample
 from hindsched.bench.results.records import records
-from hindsched.instances.errors import InputError
+from hindsched.instances.bags import Store
+from hindsched.online.bags import PAPER_POLICIES, Absence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,13 +33,16 @@ __all__ = ["Published"]
 #: Bar charts of the page: machines and part of the week.
 _BARS = (("M04", "weekday"), ("zones", "daily"))
 _CHECKPOINTS = ("0", "1", "9")
+_POLICIES = (*PAPER_POLICIES, "oracle", "LEVEL", "PACE")
+_BEST = optimum_column(Store.SHARED, on_demand=False)
 
 
 class Published:
     """Writers of the marked parts of the pages on bags.
 
-    Writers take the words of a mark, and raise `InputError` for unknown words. A configuration is given by machines,
-    store, part of the week, tasks, reference seconds and checkpoints.
+    Writers take the words of a mark, and raise `InputError` for unknown words. Gaps, gains and slowdowns on the paper's
+    machines are means over the independent traces of the study ``bags-traces``. The zones and the bars are those of the
+    campaign ``reproduce``.
 
     Examples
     --------
@@ -46,9 +55,8 @@ class Published:
     def writers(self) -> dict[str, Writer]:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
         tables = (self.gaps, self.verified, self.speed, self.speed_large)
-        counts = (self.runs, self.optima, self.optimal, self.verified_on)
-        means = (self.slowdown, self.on_demand, self.ratio, self.closed, self.gain, self.waits)
-        mine = {writer.__name__: writer for writer in (*tables, *counts, *means, self.speed_of, self.measured_on)}
+        numbers = (self.runs, self.optima, self.verified_on, self.slowdown, self.closed, self.gain)
+        mine = {writer.__name__: writer for writer in (*tables, *numbers, self.speed_of, self.measured_on)}
         return mine | self._claims_page.writers() | self._baselines.writers()
 
     def pictures(self) -> dict[str, Picture | DataFile]:
@@ -79,35 +87,26 @@ class Published:
     def _draw(self, machines: str, when: str, path: Path) -> None:
         canvas.save(draw_bars(self._means, machines, when), path)
 
-    def _configuration(self, words: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-        """Return the rows of a configuration by policy."""
-        if len(words) != len(CONFIGURATION):
-            raise InputError(f"{' '.join(words)!r}, expected a configuration: {' '.join(CONFIGURATION)}")
-        found = self._means
-        for name, word in zip(CONFIGURATION, words, strict=True):
-            texts = found[name].astype(str)
-            found = found[texts == one_of(word, texts.unique().tolist())]
-        return {row["policy"]: row for row in records(found)}
-
-    def _shared(self, policy: str, checkpoints: str) -> pd.DataFrame:
-        """Return the means of a policy with a shared store on the paper's machines."""
-        mine = self._means[(self._means["store"] == "shared") & (self._means["machines"] != "zones")]
-        mine = mine[mine["checkpoints"].astype(str) == one_of(checkpoints, _CHECKPOINTS)]
-        return mine[mine["policy"] == one_of(policy, mine["policy"].unique().tolist())]
+    def _drawn(self, when: str, **bag: object) -> pd.DataFrame:
+        """Return the rows of a part of the week on independent machines."""
+        return self._claims_page.evidence.of(one_of(when, WHEN), trace="independent", **bag)
 
     # ---- tables
 
     def gaps(self) -> str:
-        """Return the mean excess over the optimum with a shared store, and the share of FCFS-TR's that ours close."""
+        """Return the mean excess over the optimum with a shared store, and the share of FCFS-TR's that PACE closes."""
         names = ("FCFS", "FCFS-TR", "LEVEL", "PACE")
         rows = []
-        shared = self._means[self._means["store"] == "shared"]
-        for configuration, group in shared.groupby(["machines", "when", "checkpoints"], sort=True):
-            gap = {name: _gap(group[group["policy"] == name]) for name in names}
-            gaps = [f"{gap[name]:.1%}" for name in names]
-            closed = [_closed(gap[name], gap["FCFS-TR"]) for name in ("LEVEL", "PACE")]
-            rows.append([*map(str, configuration), *gaps, *closed])
-        return text_table(["machines", "", "checkpoints", *names, "LEVEL closes", "PACE closes"], rows)
+        for machines, when, k in product(("M01", "M04"), WHEN, _CHECKPOINTS):
+            mine = self._drawn(when, machines=machines, checkpoints=int(k))
+            gaps = [as_percent(change(mine, _shared(name), _BEST)) for name in names]
+            rows.append([machines, when, k, *gaps, _closed(mine, "PACE")])
+        zones = self._means[(self._means["store"] == "shared") & (self._means["machines"] == "zones")]
+        for number_of, group in zones.groupby("checkpoints", sort=True):
+            means = [_gap(group[group["policy"] == name]) for name in names]
+            rows.append(["zones", "daily", str(number_of), *(f"{100 * each:+.1f} %" for each in means)])
+            rows[-1].append(f"{100 - 100 * means[3] / means[1]:.0f} %")
+        return text_table(["machines", "", "checkpoints", *names, "PACE closes"], rows)
 
     def verified(self) -> str:
         """Return how often each theorem was confirmed by machine."""
@@ -143,60 +142,34 @@ class Published:
             return count(mine["starts"].sum())
         return count((mine["starts"] - mine["proven"]).sum())
 
-    def slowdown(self, policy: str, *configuration: str) -> str:
-        """Return turnaround / IET of a policy in a configuration.
+    def slowdown(self, policy: str, machines: str, when: str, tasks: str, reference_s: str, checkpoints: str) -> str:
+        """Return turnaround / IET of a policy with a shared store on a bag.
 
-        ``OPT`` is the optimum without saves on demand, ``ORACLE`` the predicting policy with an oracle.
+        ``OPT`` is the optimum, ``DEMAND`` that with saves on demand, ``oracle`` the predicting policy with an oracle.
         """
-        rows = self._configuration(configuration)
-        policy = ORACLE if policy == "ORACLE" else policy
-        if policy == "OPT":
-            return number(rows["FCFS"]["optimum_slowdown"])
-        return number(rows[one_of(policy, rows)]["slowdown"])
+        rows = self._drawn(when)
+        for name, word in zip(BAG_COLUMNS, (machines, tasks, reference_s, checkpoints), strict=True):
+            texts = rows[name].astype(str)
+            rows = rows[texts == one_of(word, texts.unique().tolist())]
+        optima = {"OPT": _BEST, "DEMAND": optimum_column(Store.SHARED, on_demand=True)}
+        return estimate(rows[optima.get(policy) or _shared(policy)].tolist()).text()
 
-    def on_demand(self, *configuration: str) -> str:
-        """Return OPT / IET of a configuration with saves on demand."""
-        return number(self._configuration(configuration)["FCFS-PRDCT-DMD"]["optimum_slowdown"])
-
-    def ratio(self, policy: str, *configuration: str) -> str:
-        """Return turnaround / OPT of a policy in a configuration."""
-        rows = self._configuration(configuration)
-        row = rows[one_of(policy, rows)]
-        return interval(row["ratio_low"], row["ratio_high"])
-
-    def closed(self, policy: str, checkpoints: str) -> str:
+    def closed(self, policy: str, when: str, checkpoints: str) -> str:
         """Return the share of FCFS-TR's gap to the optimum that a policy closes with a shared store."""
-        return _closed(_gap(self._shared(policy, checkpoints)), _gap(self._shared("FCFS-TR", checkpoints)))
+        return _closed(self._drawn(when, checkpoints=int(one_of(checkpoints, _CHECKPOINTS))), policy)
 
-    def optimal(self, policy: str, checkpoints: str) -> str:
-        """Return the share of optimal runs of a policy with a shared store, on the paper's machines."""
-        mine = self._shared(policy, checkpoints)
-        return share(mine["optimal"].sum() / mine["starts"].sum())
+    def gain(self, what: str, policy: str, when: str, reading: str = "at_once") -> str:
+        """Return the mean decrease of the turnaround, in percent with an interval.
 
-    def gain(self, what: str, policy: str, when: str) -> str:
-        """Return the mean decrease of the turnaround over the paper's configurations.
-
-        ``shared``: with shared stores instead of private ones. ``checkpoints``: with nine instead of one and shared
-        stores, where ``OPT`` is a policy too.
+        ``shared``: with shared stores instead of private ones under a reading of absences, given with underscores.
+        ``checkpoints``: with nine instead of one and shared stores, where ``OPT`` is a policy too.
         """
-        one_of(what, ("shared", "checkpoints"))
-        column = "optimum_slowdown" if policy == "OPT" else "slowdown"
-        mine = self._means[self._means["when"] == one_of(when, self._means["when"].unique().tolist())]
-        name = one_of("FCFS" if policy == "OPT" else policy, mine["policy"].unique().tolist())
-        mine = mine[mine["policy"] == name]
-        axis, better, worse = "store", "shared", "private"
-        if what == "checkpoints":
-            mine = mine[mine["store"] == "shared"].astype({"checkpoints": str})
-            axis, better, worse = "checkpoints", "9", "1"
-        index = [name for name in CONFIGURATION if name != axis]
-        wide = mine.pivot_table(index=index, columns=axis, values=column).dropna()
-        return f"{float((1 - wide[better] / wide[worse]).mean()):.1%}"
-
-    def waits(self, end: str, when: str) -> str:
-        """Return the least or the greatest turnaround / IET of FCFS with private stores."""
-        mine = self._means[(self._means["policy"] == "FCFS") & (self._means["store"] == "private")]
-        found = mine.loc[mine["when"] == one_of(when, mine["when"].unique().tolist()), "slowdown"]
-        return number(float(found.min() if one_of(end, ("least", "most")) == "least" else found.max()))
+        rows = self._drawn(when)
+        if one_of(what, ("shared", "checkpoints")) == "checkpoints":
+            return _decrease(more_checkpoints(rows, 1, 9, [_BEST if policy == "OPT" else _shared(policy)]))
+        name = one_of(reading.replace("_", " "), READINGS)
+        runs = (run_of(one_of(policy, PAPER_POLICIES), store, name) for store in (Store.SHARED, Store.PRIVATE))
+        return _decrease(change(rows, *runs))
 
     def verified_on(self) -> str:
         """Return the number of random instances of the theorems, in the digits of a command's option."""
@@ -213,17 +186,24 @@ class Published:
 
 
 def _draw_speed(path: Path) -> None:
-    """Draw median and worst times on the paper's bags as bars on a logarithmic axis."""
+    """Draw medians and worst times on the paper's bags as dots on a logarithmic axis."""
     rows = [row for row in records(read_rows("bags_speed")) if not row["key"].startswith("large-")][::-1]
     figure, (axes,) = canvas.new_figure(1, heights=(4.6,))
     places = range(len(rows))
-    axes.barh(places, [row["worst"] for row in rows], color=canvas.COLOURS[1], height=0.7, label="worst")
-    axes.barh(places, [row["median"] for row in rows], color=canvas.COLOURS[0], height=0.7, label="median")
+    medians, worst = ([row[name] for row in rows] for name in ("median", "worst"))
+    axes.hlines(places, medians, worst, color="#bbbbbb", linewidth=2, zorder=1)
+    axes.scatter(medians, places, color=canvas.COLOURS[0], s=22, label="median")
+    axes.scatter(worst, places, color=canvas.COLOURS[1], s=22, label="worst")
     names = [row["what"] if row["size"] == "the paper's" else f"{row['what']}, {row['size']}" for row in rows]
     axes.set_yticks(places, names, fontsize=7)
     axes.set_xscale("log")
-    axes.set_xlabel("processor time, ms")
-    axes.legend(fontsize=8, frameon=False)
+    ticks = [time for time in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100) if min(medians) / 2 <= time <= 2 * max(worst)]
+    axes.set_xticks(ticks, [f"{time:g}" for time in ticks])
+    axes.minorticks_off()
+    axes.grid(axis="x", color="#eeeeee")
+    axes.set_axisbelow(True)
+    axes.set_xlabel("processor time, ms", fontsize=9)
+    axes.legend(fontsize=8, frameon=False, loc="upper right")
     canvas.save(figure, path)
 
 
@@ -237,8 +217,34 @@ def _gap(means: pd.DataFrame) -> float:
     return float((means["ratio_high"] - 1).mean())
 
 
-def _closed(mine: float, theirs: float) -> str:
-    return NOTHING if theirs <= 0 else f"{1 - mine / theirs:.0%}"
+def _shared(policy: str) -> str:
+    """Return the column of a policy with shared stores whose master notices absences."""
+    return setting_of(one_of(policy, _POLICIES), Store.SHARED, Absence.NOTICED)
+
+
+def _closed(rows: pd.DataFrame, policy: str) -> str:
+    """Return how much less the mean gap of a policy is than FCFS-TR's, with a bootstrap interval over traces.
+
+    A dash where FCFS-TR has no gap.
+    """
+    gaps = rows[[_shared(policy), _shared("FCFS-TR")]].div(rows[_BEST], axis=0) - 1
+    mine, theirs = gaps.groupby(rows["seed"]).mean().to_numpy().T
+    if theirs.mean() <= 0.0005:  # 0.0 %
+        return NOTHING
+    weights = resample(len(mine))
+    low, high = percentiles(1 - (weights @ mine) / (weights @ theirs))
+    return f"{100 - 100 * mine.mean() / theirs.mean():.0f} % ({100 * low:.0f} to {100 * high:.0f})"
+
+
+def _decrease(found: Estimate) -> str:
+    """Return a decrease in percent with its interval.
+
+    Examples
+    --------
+    >>> _decrease(Estimate(-0.1, -0.12, -0.08, 20))
+    '10.0 % (8.0 to 12.0)'
+    """
+    return f"{-100 * found.mean:z.1f} % ({-100 * found.high:z.1f} to {-100 * found.low:z.1f})"
 
 
 def _milliseconds(value: float) -> str:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from docs.studies.bags import sweeps, traces
 from docs.studies.bags.claims import judge
-from docs.studies.bags.evidence import READINGS, Evidence, change, run_of
+from docs.studies.bags.evidence import READINGS, SETTINGS, Evidence, by_bag, change, run_of, setting_of
 from docs.studies.claims import Claim
 from docs.studies.cli import studies
 from docs.studies.rows import ROWS
@@ -41,7 +41,7 @@ def test_a_change_has_one_value_per_trace(rows: list[dict[str, str]]) -> None:
         mean(float(row[one]) / float(row[other]) - 1 for row in mine if (row["trace"], row["seed"]) == key)
         for key in keys
     ]
-    found = change(Evidence.stored().of(machines="M04", when="weekday"), one, other)
+    found = change(Evidence.stored().of("weekday", machines="M04"), one, other)
     assert found.num == len(keys) == 40
     assert found.mean == pytest.approx(mean(values))
     assert found.low < found.mean < found.high
@@ -94,7 +94,7 @@ def test_every_claim_of_the_paper_is_judged_once(claims: list[Claim]) -> None:
 def test_fcfs_is_fair_only_where_absences_are_noticed(claims: list[Claim]) -> None:
     (said,) = (claim for claim in claims if "FCFS does fairly" in claim.claim)
     assert str(said.verdict) == "holds in part"
-    rows = Evidence.stored().of(when="weekday", machines="M04", tasks=75, reference_s=1800)
+    rows = Evidence.stored().of("weekday", machines="M04", tasks=75, reference_s=1800)
     for reading in READINGS:
         excess = []
         for store in Store:
@@ -102,6 +102,27 @@ def test_fcfs_is_fair_only_where_absences_are_noticed(claims: list[Claim]) -> No
             best = min(runs, key=lambda run: float(rows[run].sum()))
             excess.append(change(rows, runs[0], best).mean)
         assert f"{reading}: {100 * mean(excess):+.1f} %" in said.evidence.replace(MINUS, "-")
+
+
+def test_at_weekends_only_independent_machines_count(rows: list[dict[str, str]]) -> None:
+    for row in rows:
+        if (row["trace"], row["when"]) == ("rooms", "weekend"):
+            for policy in PAPER_POLICIES:
+                runs = {setting_of(policy, Store.PRIVATE, absence) for _, absence in SETTINGS}
+                assert len({row[run] for run in runs}) == 1  # nothing fails
+    assert set(Evidence.stored().of("weekend")["trace"]) == {"independent"}
+
+
+def test_cases_are_different_runs(claims: list[Claim]) -> None:
+    settings = [[setting_of(policy, *setting) for policy in PAPER_POLICIES] for setting in SETTINGS]
+    assert len({tuple(runs) for runs in settings}) == len(settings) == 4
+    mine = Evidence.stored().of("weekday", machines="M01")
+    more = 0
+    for fcfs, late, replicated, predicted in settings:
+        more += sum(each.low > 0 and each.mean > 0.001 for each in by_bag(mine, replicated, [fcfs, late, predicted]))
+    (said,) = (claim for claim in claims if claim.claim == "FCFS-TR is best")
+    assert f"in {12 * len(settings)} cases" in said.evidence
+    assert f"more in {more};" in said.evidence
 
 
 def test_table_2_is_exact_with_a_ratio_of_its_own(claims: list[Claim]) -> None:
