@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
     from hindsched.bench.campaign.sources import Source
 
-__all__ = ["AnyFamily", "Family", "family_named", "family_of"]
+__all__ = ["AnyFamily", "Family", "family_named", "family_of", "family_of_runs"]
 
 
 class Family(Generic[ProblemT, ScheduleT]):
-    """A family of problems with one objective value per run and one optimum per instance."""
+    """A family of problems with one objective, one value per run and one optimum per instance."""
 
     #: The name, with which the formats of its files begin.
     name: ClassVar[str]
@@ -71,6 +71,19 @@ class Family(Generic[ProblemT, ScheduleT]):
     def report(self) -> FamilyReport[ProblemT, ScheduleT]:
         """The family's pictures and report items."""
         return FamilyReport(self)
+
+    # -- objectives ----------------------------------------------------------------------------------------------
+
+    def with_objective(self, name: object) -> AnyFamily:
+        """Return the adapter for a value of the option ``objective`` of runs; a missing value means the default.
+
+        Most families have one objective, and no such option.
+        """
+        return self
+
+    def under(self, options: Options) -> AnyFamily:
+        """Return the adapter for the objective that the options of a run name."""
+        return self.with_objective(dict(options.run).get("objective"))
 
     # -- instances and optima ------------------------------------------------------------------------------------
 
@@ -232,3 +245,9 @@ def family_named(name: str) -> AnyFamily:
 def family_of(instance: Problem) -> AnyFamily:
     """Return the adapter of an instance's family."""
     return family_named(instance.family)
+
+
+def family_of_runs(runs: pd.DataFrame) -> AnyFamily:
+    """Return the adapter of runs of one family with one objective."""
+    first = runs.iloc[0]
+    return family_named(str(first["family"])).with_objective(first.get("objective"))

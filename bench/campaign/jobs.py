@@ -48,9 +48,8 @@ __all__ = [
 
 def optimum_job(source: Source, options: Options, folder: Path) -> Job:
     """Return the job that computes the hindsight optimum and keeps its checked schedule in ``folder``."""
-    key = job_key(
-        source.family, "offline", "optimum", source.identity, options.solver, options.time_limit_s, *options.solve
-    )
+    of_solver = (options.solver, options.time_limit_s, *options.solve, *_objective(source, options).values())
+    key = job_key(source.family, "offline", "optimum", source.identity, *of_solver)
     arguments = (source, options, schedule_path(folder, key))
     return Job(key, f"optimum of {source.name}", _optimum, arguments, group=source.identity, failed=_failed_optimum)
 
@@ -219,14 +218,20 @@ def _on(source: Source) -> Iterator[None]:
 
 
 def _optimum(source: Source, options: Options, path: Path) -> Row:
-    family = family_named(source.family)
+    family = family_named(source.family).under(options)
     with _on(source):
         instance = load_shared(source)
         result = family.solve(instance, options)
     if result.schedule is not None and family.keeps(result.schedule):
         path.parent.mkdir(parents=True, exist_ok=True)
         instances.write_schedule(result.schedule, path)
-    return {"kind": "optimum", **names_of(source, instance), **answered(result, options)}
+    return {"kind": "optimum", **names_of(source, instance), **_objective(source, options), **answered(result, options)}
+
+
+def _objective(source: Source, options: Options) -> Row:
+    """Return the objective of an optimum; nothing for a family with only one."""
+    family, name = family_named(source.family), "objective"
+    return {name: dict(options.run).get(name, family.default(name))} if name in family.run_options else {}
 
 
 def names_of(source: Source, instance: Problem) -> Row:
@@ -264,7 +269,7 @@ def _json(number: Number | None) -> int | float | None:
 def simulate(family: AnyFamily, instance: Problem, policy: Policy, options: Options) -> RunRecord:
     """Run a policy with the seed that derives from the campaign and the instance."""
     with stdout_to_stderr():
-        return family.run(instance, policy, options, policy_seed(instance, options))
+        return family.under(options).run(instance, policy, options, policy_seed(instance, options))
 
 
 def simulate_apart(instance: Problem, policy: Policy, options: Options, *, limit_s: float | None = None) -> RunRecord:
@@ -297,7 +302,7 @@ def _run(
     source: Source, policy: Policy, options: Options, files: Mapping[str, bytes], contents: Mapping[str, str]
 ) -> Row:
     label = label_of(policy)
-    family = family_named(source.family)
+    family = family_named(source.family).under(options)
     with _on(source):
         instance = load_shared(source)
         started = time.monotonic()
@@ -356,14 +361,15 @@ def _failed_run(
     contents: Mapping[str, str],
 ) -> Row:
     """Return the row of a run that failed: it counts as unfinished, with nothing known about its value."""
-    value = family_named(source.family).value
+    value = family_named(source.family).under(options).value
     head = _head(source, load_shared(source), label_of(policy), options, contents)
     return {**head, value: None, "limit": None, "check": None, "runtime_s": None, "failure": message}
 
 
 def _failed_optimum(message: str, source: Source, options: Options, path: Path) -> Row:
     """Return the row of an optimum whose solver lost its process: nothing is known about it."""
-    names = {"kind": "optimum", **names_of(source, load_shared(source)), "solver": options.solver}
+    about = {**names_of(source, load_shared(source)), **_objective(source, options)}
+    names = {"kind": "optimum", **about, "solver": options.solver}
     unknown = dict.fromkeys(("value", "lower", "upper", "bound", "check", "runtime_s"))
     known: Row = {"time_limit_s": options.time_limit_s, "status": str(Status.UNKNOWN), "counts": {}}
     return {**names, **known, **unknown, "failure": message}

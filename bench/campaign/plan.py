@@ -79,15 +79,20 @@ class Campaign:
         return [job for group in self.jobs_by_source(folder) for job in group]
 
     def jobs_by_source(self, folder: Path) -> list[list[Job]]:
-        """Return for each instance the job for its optimum, then the jobs for its runs, by options and policy."""
+        """Return for each instance the jobs for its optima, then the jobs for its runs, by options and policy."""
         plans = self.run_plans()
         return [
             [
-                optimum_job(source, self.combinations[0], folder),
+                *self._optima(source, folder),
                 *(plan.job(source) for plan in plans[source.family] if self._can_run(source, plan)),
             ]
             for source in self.sources
         ]
+
+    def _optima(self, source: Source, folder: Path) -> list[Job]:
+        """Return a job for the optimum of an instance, one for each objective."""
+        jobs = [optimum_job(source, options, folder) for options in self.combinations]
+        return list({job.key: job for job in jobs}.values())
 
     def run_plans(self) -> dict[str, list[RunPlan]]:
         """Return the runs on each instance of a family, by options and policy.

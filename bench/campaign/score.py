@@ -14,7 +14,7 @@ from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.campaign.plan import Campaign, results_of_rows, run_all
 from hindsched.bench.campaign.sources import Source
 from hindsched.bench.campaign.ties import ties
-from hindsched.bench.family import family_named
+from hindsched.bench.family import family_named, family_of_runs
 from hindsched.bench.results.columns import GROUP, Results, pooled
 from hindsched.bench.results.policy_order import in_order
 from hindsched.bench.results.quantile import quantile
@@ -139,7 +139,7 @@ def _draw_ratios(ratios: pd.DataFrame, path: Path) -> Path:
         family, population, options = map(str, point)
         title = f"{population}, {options}" if options else population
         policies = in_order(group["policy"].unique(), family)
-        draw_ecdf(panel, group, policies, title=title, xlabel=ratio_label(family_named(family), "hindsight optimum"))
+        draw_ecdf(panel, group, policies, title=title, xlabel=ratio_label(family_of_runs(group), "hindsight optimum"))
     canvas.save(figure, path)
     return path
 

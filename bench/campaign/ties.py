@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hindsched.bench.campaign.sources import Source
-from hindsched.bench.family import family_named
+from hindsched.bench.family import family_of_runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ def ties(runs: pd.DataFrame, sources: Sequence[Source]) -> list[str]:
     lines = []
     for name in names[:_MOST_NAMED]:
         here = runs[runs["instance"] == name]
-        optimum, family = here["optimum"].iloc[0], family_named(here["family"].iloc[0])
+        optimum, family = here["optimum"].iloc[0], family_of_runs(here)
         who = "every policy" if (here["value"] == optimum).all() else "every policy but RANDOM"
         why = family.why_ties(by_name[name].load(), optimum) if name in by_name else ""
         text = f"{who} reaches the optimum, {family.shown(optimum)} {family.unit}".rstrip()

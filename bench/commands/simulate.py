@@ -59,7 +59,8 @@ def simulate(
     targets = schedule_targets(out, runs, is_one=len(files) == 1 and len(runs) == 1)
     table = Table(None, as_json, title="Runs")
     for file, instance in known.items():
-        family, how = family_of(instance), options_of[instance.family]
+        how = options_of[instance.family]
+        family = family_of(instance).under(how)
         with refusals.of(file):
             if not named[family.name]:
                 raise instances.InputError(f"no policy of {family.name}, expected one", place="--policy")

@@ -16,6 +16,7 @@ from hindsched.bench.commands.options import (
 )
 from hindsched.bench.commands.traces import trace_options
 from hindsched.bench.coupled.task_lengths import LengthOption
+from hindsched.instances.coupled.objective import Objective
 from hindsched.online.coupled.options import Comparison, Estimator, Service, Ties
 
 __all__ = ["OPTIONS"]
@@ -51,6 +52,14 @@ def _point() -> list[click.Option]:
     ]
 
 
+def _objective() -> click.Option:
+    return click.Option(
+        ["--objective"],
+        type=click.Choice([str(name) for name in Objective]),
+        help="Fewest slots for K iterations, or most iterations within N slots.  [default: makespan]",
+    )
+
+
 def _of_runs() -> list[click.Option]:
     """Return the options of a run that the paper leaves open."""
     return [
@@ -77,6 +86,7 @@ def _of_runs() -> list[click.Option]:
             help="Configurations that a proactive heuristic compares: both as they are, or one or both as if built "
             "from scratch.  [default: updated]",
         ),
+        _objective(),
     ]
 
 
@@ -144,11 +154,7 @@ _IMPORT = [
     click.Option(["--mu"], type=_OneOrMany(), help="Largest number of tasks of a worker.  [default: unbounded]"),
 ]
 _SOLVE = [
-    click.Option(
-        ["--objective"],
-        type=click.Choice(["makespan", "iterations"]),
-        help="Fewest slots for K iterations, or most iterations within N slots.  [default: makespan]",
-    ),
+    _objective(),
     click.Option(
         ["--stand-by/--no-stand-by"],
         default=None,

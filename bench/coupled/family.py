@@ -16,19 +16,20 @@ from hindsched.bench.family import Family
 from hindsched.bench.run_records import Options, RunRecord
 from hindsched.bench.shared_types import Given, Policy, Row
 from hindsched.instances.coupled import Instance, Schedule
+from hindsched.instances.coupled.objective import Objective
 from hindsched.instances.errors import InputError, SelfCheckError
 from hindsched.instances.state_sources import STARTS
 from hindsched.instances.states import UP
 from hindsched.instances.text_files import convert, excerpt
 from hindsched.offline.coupled import solve
-from hindsched.offline.results import Result
+from hindsched.offline.results import Result, Sense
 from hindsched.online.coupled.isolated import IsolatedPolicy
 from hindsched.online.coupled.options import Comparison, Estimator, RunOptions, Service, Ties
 from hindsched.online.coupled.runs import run_policy
 
 if TYPE_CHECKING:
     from hindsched.bench.campaign.sources import Source
-    from hindsched.bench.coupled.report import CoupledReport
+    from hindsched.bench.coupled.report import CoupledPictures
 
 __all__ = ["FAMILY"]
 
@@ -62,15 +63,17 @@ class _Coupled(Family[Instance, Schedule]):
         "Y- in front: also replace them in any slot in which probability, duration or yield improves. RANDOM: any "
         "worker. rr, sb, hot, auto, roll, replay: look ahead. More in docs/policies.md."
     )
+    objective: ClassVar[Objective] = Objective.MAKESPAN
     value = heading = "makespan"
     unit = "slots"
     least = 1
-    reference = "IE"
+    reference: ClassVar[str | None] = "IE"
     run_options: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "estimator": tuple(Estimator),
         "service": tuple(Service),
         "ties": tuple(Ties),
         "comparison": tuple(Comparison),
+        "objective": tuple(Objective),
     }
     axes = ("m", "n_com", "wmin", "scenario", "trial", "instance_seed", "p", "iterations", "mu")
     panels = ("m", "n_com", "wmin")
@@ -82,10 +85,13 @@ class _Coupled(Family[Instance, Schedule]):
         return CoupledCommands(self)
 
     @cached_property
-    def report(self) -> CoupledReport:
+    def report(self) -> CoupledPictures:
         from hindsched.bench.coupled.report import CoupledReport
 
         return CoupledReport(self)
+
+    def with_objective(self, name: object) -> _Coupled:
+        return _COMPLETED_ITERATIONS if name == Objective.ITERATIONS else FAMILY
 
     def from_point(self, point: Given) -> Instance:
         return convert(dict(point), Paper, "point").load()
@@ -123,17 +129,11 @@ class _Coupled(Family[Instance, Schedule]):
 
     def solve(self, instance: Instance, options: Options) -> Result:
         return solve(
-            instance, "makespan", solver=options.solver, time_limit_s=options.time_limit_s, **dict(options.solve)
+            instance, self.objective, solver=options.solver, time_limit_s=options.time_limit_s, **dict(options.solve)
         )
 
     def why_ties(self, instance: Instance, optimum: float) -> str:
-        found = []
-        if max(instance.w) == 1:
-            found.append("tasks take one slot")
-        if instance.t_prog == instance.t_data == 0:
-            found.append("nothing is sent to workers")
-        if (instance.states[:, : int(optimum)] == UP).all():
-            found.append("all workers stay UP until then")
+        found = _why_equal(instance, int(optimum))
         if instance.iterations == 1:
             found.append("there is one iteration")
         return ", ".join(found) or "longer tasks, a longer program or more iterations may separate them"
@@ -164,7 +164,8 @@ class _Coupled(Family[Instance, Schedule]):
         values: Row = {**self.run_values(options), "isolated": options.isolated}
         run = run_policy(instance, policy, seed=seed, schedule_slots=options.check_slots, engine=engine, **values)
         facts = {"iterations": run.iterations, "slots": run.slots, "slot_limit": instance.slots}
-        return RunRecord(run.policy, run.makespan, instance.slots, run.schedule, facts)
+        limit = instance.slots if self.objective is Objective.MAKESPAN else None
+        return RunRecord(run.policy, getattr(run, self.value), limit, run.schedule, facts)
 
     def replay(self, instance: Instance, record: RunRecord, who: str) -> Row:
         """Replay the kept part of a run's schedule by the checker; return the number of slots replayed."""
@@ -173,10 +174,44 @@ class _Coupled(Family[Instance, Schedule]):
         verdict = replay(instance, record.schedule)
         found = verdict.outcome
         is_whole = record.schedule.slots == record.facts["slots"]
-        agrees = not is_whole or (found.makespan, found.iterations) == (record.value, record.facts["iterations"])
+        reported = record.value, record.facts["iterations"]
+        agrees = not is_whole or (getattr(found, self.value), found.iterations) == reported
         if not verdict.is_valid or not agrees:
-            raise SelfCheckError(f"{who}: reports makespan {record.value}, the checker finds: {verdict}")
+            raise SelfCheckError(f"{who}: reports {self.value} {record.value}, the checker finds: {verdict}")
         return {"check": "valid", "checked_slots": record.schedule.slots}
 
 
+class _CompletedIterations(_Coupled):
+    """The same family with the objective ``iterations``: every run ends with the last slot."""
+
+    objective = Objective.ITERATIONS
+    value = "iterations"
+    heading = unit = "iterations"
+    sense = Sense.MAX
+    least = 0
+    reference = None
+
+    @cached_property
+    def report(self) -> CoupledPictures:
+        from hindsched.bench.coupled.report import CoupledPictures
+
+        return CoupledPictures(self)
+
+    def why_ties(self, instance: Instance, optimum: float) -> str:
+        return ", ".join(_why_equal(instance, instance.slots)) or "longer tasks or a longer program may separate them"
+
+
+def _why_equal(instance: Instance, slots: int) -> list[str]:
+    """Return why the choice of workers does not matter in the first slots."""
+    found = []
+    if max(instance.w) == 1:
+        found.append("tasks take one slot")
+    if instance.t_prog == instance.t_data == 0:
+        found.append("nothing is sent to workers")
+    if (instance.states[:, :slots] == UP).all():
+        found.append("all workers stay UP until then")
+    return found
+
+
 FAMILY = _Coupled()
+_COMPLETED_ITERATIONS = _CompletedIterations()

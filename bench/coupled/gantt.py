@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hindsched import instances
 from hindsched.bench.report import canvas
-from hindsched.instances.coupled import Instance, Schedule
+from hindsched.instances.coupled import Instance, Outcome, Schedule
 from hindsched.instances.states import DOWN, RECLAIMED
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def draw(instance: Instance, schedule: Schedule) -> Figure:
     width = min(24.0, max(9.0, 2.0 + 0.16 * schedule.slots))
     figure, (axes,) = canvas.new_figure(width=width, heights=(height,))
     done = "unfinished" if found.makespan is None else f"makespan {found.makespan}"
-    title = f"{found.iterations} iteration{'' if found.iterations == 1 else 's'}, {done}"
+    title = f"{_iterations(found)}, {done}"
     draw_gantt(axes, instance, schedule, ends=found.ends, title=title)
     return figure
 
@@ -52,10 +52,16 @@ def draw_pair(instance: Instance, best: Schedule, run: Schedule, policy: str, na
     figure, panels = canvas.new_figure(2, width=min(24.0, max(9.0, 2.0 + 0.13 * slots)), heights=(height, height))
     for panel, schedule, who in zip(panels, (best, run), ("hindsight optimum", policy), strict=True):
         found = instances.check(instance, schedule).outcome
-        title = f"{who}: makespan {found.makespan}  ({name})"
+        is_of_makespan = found.iterations == found.wanted
+        done = f"makespan {found.makespan}" if is_of_makespan else _iterations(found)
+        title = f"{who}: {done}  ({name})"
         is_last = panel is panels[-1]
         draw_gantt(panel, instance, schedule, ends=found.ends, title=title, slots=slots, legend=is_last)
     return figure
+
+
+def _iterations(outcome: Outcome) -> str:
+    return f"{outcome.iterations} iteration{'' if outcome.iterations == 1 else 's'}"
 
 
 def draw_gantt(

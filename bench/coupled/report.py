@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Drawing
 
-__all__ = ["CoupledReport", "against", "by_builder", "findings", "versus_table"]
+__all__ = ["CoupledPictures", "CoupledReport", "against", "by_builder", "findings", "versus_table"]
 
 #: Number of heuristics in a panel for a point of the experiment.
 _BEST = 6
@@ -159,8 +159,8 @@ def versus_table(table: pd.DataFrame, *, caption: str, file: str, note: str = ""
     return PageTable(caption, headings, rows, file, note, is_narrow=is_narrow, is_dense=is_narrow)
 
 
-class CoupledReport(FamilyReport[Instance, Schedule]):
-    """The pictures and report items of the family `coupled`."""
+class CoupledPictures(FamilyReport[Instance, Schedule]):
+    """The pictures of the family `coupled`, for every objective."""
 
     def draw(self, instance: Instance, schedule: Schedule) -> Drawing:
         return draw(instance, schedule)
@@ -170,6 +170,10 @@ class CoupledReport(FamilyReport[Instance, Schedule]):
 
     def groups(self, policies: Sequence[str]) -> dict[str, list[str]] | None:
         return by_builder(policies)
+
+
+class CoupledReport(CoupledPictures):
+    """The pictures and report items of the makespan: the paper's metrics against a reference policy, and an example."""
 
     def findings(self, runs: pd.DataFrame, reference: str) -> list[str]:
         return findings(runs, reference)

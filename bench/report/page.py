@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hindsched.bench.family import AnyFamily, family_named
+from hindsched.bench.family import AnyFamily, family_named, family_of_runs
 from hindsched.bench.report import figures, tables
 from hindsched.bench.report.findings import findings
 from hindsched.bench.report.formatting import plural
@@ -158,16 +158,17 @@ def write_report(
     unfinished = None
     missing = read.runs["value"].isna()
     if missing.any() and Section.UNFINISHED in only:
-        unfinished = tables.unfinished_table(read.runs, family_named(parts[0][0].name), file="unfinished.csv")
+        unfinished = tables.unfinished_table(read.runs, parts[0][0], file="unfinished.csv")
         columns = ["family", "setting", "instance", "policy", "options", "limit", "optimum", "optimum_status"]
         columns += ["failure"] if read.runs["failure"].notna().any() else []
         files.table("unfinished", read.runs.loc[missing, columns])
     name = Path(results).resolve().name
+    words = ", or ".join(dict.fromkeys(_ratio_in_words(part[0]) for part in parts))
     page = render(
         "report.html",
         {
             "title": "On-line schedulers compared with the hindsight optimum",
-            "subtitle": f"Results of {name}. A ratio is {_ratio_in_words(families[0])}: 1 is optimal.",
+            "subtitle": f"Results of {name}. A ratio is {words}: 1 is optimal.",
             "dark_colours": DARK,
             "is_short": tuple(only) == SHORT,
             "contradictions": wrong,
@@ -187,7 +188,7 @@ def write_report(
         for section in sections
         for finding in section.findings
     ]
-    counts = {"runs": len(read.runs), "instances": int(read.runs["fingerprint"].nunique())}
+    counts = {"runs": len(read.runs), "instances": len(read.runs.groupby(["family", "setting", "instance"]))}
     return Report(path, [path, *files.written], found, wrong, read.mixed, counts)
 
 
@@ -204,9 +205,9 @@ def _parts(runs: pd.DataFrame) -> list[tuple[AnyFamily, str, pd.DataFrame]]:
     """Return each combination of family, population and options with its runs, in decreasing number of runs."""
     has_options = len(runs["options"].unique()) > 1
     parts = []
-    for (family, population, options), group in runs.groupby(list(GROUP), dropna=False, sort=True):
+    for (_, population, options), group in runs.groupby(list(GROUP), dropna=False, sort=True):
         title = f"{population}, {options or 'default options'}" if has_options else str(population)
-        parts.append((-len(group), bool(options), family_named(str(family)), title, group))
+        parts.append((-len(group), bool(options), family_of_runs(group), title, group))
     return [part[2:] for part in sorted(parts, key=lambda part: part[:2])]
 
 

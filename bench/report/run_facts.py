@@ -18,8 +18,9 @@ __all__ = ["key_numbers", "run_facts"]
 def key_numbers(results: Results) -> list[tuple[str, str, str]]:
     """Return the key numbers as triples of name, number and remark."""
     runs = results.runs
-    instances = runs.drop_duplicates("fingerprint")
-    status = instances["optimum_status"].value_counts()
+    problems = runs.drop_duplicates("fingerprint")
+    instances = problems.drop_duplicates(["family", "setting", "instance"])  # with several objectives there are fewer
+    status = problems["optimum_status"].value_counts()
     missing = int(runs["value"].isna().sum())
     finished = len(runs) - missing
     proven = int(status.get("optimal", 0))
@@ -29,7 +30,7 @@ def key_numbers(results: Results) -> list[tuple[str, str, str]]:
     open_ = int(status.get("feasible", 0) + status.get("unknown", 0))
     if open_:
         notes.append(f"{count(open_)} open")
-    unsolved = len(instances) - int(status.sum())
+    unsolved = len(problems) - int(status.sum())
     if unsolved:
         notes.append(f"{count(unsolved)} not solved")
     return [
@@ -37,7 +38,7 @@ def key_numbers(results: Results) -> list[tuple[str, str, str]]:
         ("Instances", count(len(instances)), plural(int(instances["setting"].nunique()), "setting")),
         ("Runs", count(len(runs)), ""),
         ("Finished runs", count(finished), f"{count(missing)} unfinished" if missing else "all"),
-        ("Optima proven", count(proven), ", ".join(notes) or ("all" if proven == len(instances) else "")),
+        ("Optima proven", count(proven), ", ".join(notes) or ("all" if proven == len(problems) else "")),
     ]
 
 

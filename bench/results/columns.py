@@ -194,6 +194,9 @@ def _derive_columns(frame: pd.DataFrame, family: AnyFamily) -> None:
         others = frame.loc[is_own, name] != default
         texts = texts.where(~others, texts.where(texts == "", texts + ", ") + text)
     frame.loc[is_own, "options"] = texts
+    if "objective" in family.run_options:
+        senses = {name: str(family.with_objective(name).sense) for name in family.run_options["objective"]}
+        frame.loc[is_own, "sense"] = frame.loc[is_own, "objective"].map(senses)
     if family.panels:
         pointed = is_own & frame[family.panels[0]].notna()
         pattern = re.compile(rf" (?:{'|'.join(family.panels)})=\S+")

@@ -8,7 +8,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hindsched.bench.family import AnyFamily, family_named
+from hindsched.bench.family import AnyFamily, family_named, family_of_runs
 from hindsched.bench.results.columns import (
     FIRST_FAMILY,
     NUMBERS,
@@ -113,9 +113,10 @@ def _with_numbers(raw: pd.DataFrame, families: Sequence[AnyFamily]) -> pd.DataFr
     import pandas as pd
 
     values = []
-    for family in families:
-        own = raw[raw["family"] == family.name]
-        column = family.value if family.value in raw else "value"
+    kinds = ["family", "objective"] if "objective" in raw else ["family"]
+    for _, own in raw.groupby(kinds, dropna=False, sort=False):
+        family = family_of_runs(own)
+        column = family.value if family.value in raw and family.value not in family.axes else "value"
         if column not in raw:
             raise InputError(f"no column {family.value!r}, expected one row per run")
         values.append(_numbers(own[column], least=family.least))

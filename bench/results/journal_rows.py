@@ -40,6 +40,7 @@ class _Row(msgspec.Struct, kw_only=True):
     family: str = FIRST_FAMILY
     setting: str | None = None
     fingerprint: str | None = None
+    objective: str | None = None
     point: Row | None = None
     check: str | None = None
     runtime_s: float | None = None
@@ -222,7 +223,7 @@ def expect_run(row: Mapping[str, object]) -> AnyFamily:
 
 def _known_run(row: Mapping[str, object]) -> tuple[AnyFamily, _Run]:
     known = convert(dict(row), _Run)
-    family = family_named(known.family)
+    family = family_named(known.family).with_objective(known.objective)
     if family.value not in row:
         raise InputError(f"missing key {family.value}")
     convert(dict(row), _shape_of_run(family))
@@ -256,7 +257,7 @@ def _optimum(row: Mapping[str, object]) -> list[Row]:
     if not setting:
         return []
     known = convert(dict(row), _Row)
-    family = family_named(known.family)
+    family = family_named(known.family).with_objective(known.objective)
     answer = convert(setting, _Answer, "stand_by") if row["kind"] == "optima" else convert(dict(row), _Answer)
     return [_common(known, family) | _answered(answer, family)]
 
@@ -277,11 +278,14 @@ def _answered(answer: _Answer, family: AnyFamily) -> Row:
 def _common(row: _Row, family: AnyFamily) -> Row:
     point = row.point or {}
     convert(point, _shape_of_point(family), "point")
+    fingerprint = row.fingerprint or f"{row.setting}: {row.instance}"
+    if family is not family_named(row.family):  # another objective is another problem
+        fingerprint += f" {row.objective}"
     return {
         "family": family.name,
         "setting": row.setting,
         "instance": row.instance,
-        "fingerprint": row.fingerprint or f"{row.setting}: {row.instance}",
+        "fingerprint": fingerprint,
         **{name: point.get(key) for name, key in _axis_keys(family).items()},
         "length": point.get("slots"),
         "start": point.get("start"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hindsched.bench.family import family_named
+from hindsched.bench.family import family_of_runs
 from hindsched.bench.output import Table
 from hindsched.bench.results.bootstrap import cluster_words
 from hindsched.bench.results.columns import GROUP, Results
@@ -79,7 +79,7 @@ def show_table(results: Results, table: pd.DataFrame, as_json: bool) -> None:
     notes: dict[str, None] = {}
     first = 0 if len(set(runs["family"])) > 1 else 1  # titles name the family if there are several
     for point, group in runs.groupby(list(GROUP), sort=True):
-        family = family_named(str(point[0]))
+        family = family_of_runs(group)
         rows = records(in_median_order(table[(table[list(GROUP)] == [str(part) for part in point]).all(axis=1)]))
         title = ", ".join(str(part) for part in point[first:] if part)
         states = Counter(group.drop_duplicates("fingerprint")["optimum_status"].fillna("not solved"))
@@ -133,7 +133,7 @@ def _show_instances(runs: pd.DataFrame) -> None:
     ratios = with_ratios(runs)
     if ratios["instance"].nunique() < 2 or len(ratios) > _MOST_LISTED_RUNS:
         return
-    family = family_named(str(runs["family"].iloc[0]))
+    family = family_of_runs(runs)
     headings = {
         "instance": "instance",
         "policy": "policy",

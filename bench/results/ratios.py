@@ -71,7 +71,8 @@ def contradictions(runs: pd.DataFrame) -> list[str]:
         bound = "no schedule finishes"
         if row["optimum_status"] != "infeasible":
             bound = f"the optimum is {'<=' if row['sense'] == 'max' else '>='} {row['optimum_bound']:g}"
-        what = f"{row['policy']} on {row['instance']}: {family_named(row['family']).heading} {row['value']:g}"
+        heading = family_named(row["family"]).with_objective(row.get("objective")).heading
+        what = f"{row['policy']} on {row['instance']}: {heading} {row['value']:g}"
         solver = row["solver"] if isinstance(row["solver"], str) else "it"
         proved = f"{solver} proved" if solver != "it" else "it is proven"
         found.append(f"{what}, although {proved} that {bound}")

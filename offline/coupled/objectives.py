@@ -1,38 +1,16 @@
-"""The objectives of this family and the results of its solvers."""
+"""The results of the solvers of this family, by objective."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
-from hindsched.instances.errors import InputError
+from hindsched.instances.coupled.objective import Objective
 from hindsched.offline.limits import Limit
 from hindsched.offline.results import Result, Sense, Status
 
 __all__ = ["CoupledResult", "Objective"]
-
-
-class Objective(StrEnum):
-    """The objective (docs/model.md section 3)."""
-
-    MAKESPAN = "makespan"
-    ITERATIONS = "iterations"
-
-    @property
-    def sense(self) -> Sense:
-        """Fewest slots, or most iterations."""
-        return Sense.MIN if self is Objective.MAKESPAN else Sense.MAX
-
-    @classmethod
-    def parse(cls, text: Objective | str) -> Objective:
-        """Return the objective of this name; raise `InputError` for an unknown name."""
-        try:
-            return cls(text)
-        except ValueError:
-            known = " or ".join(cls)
-            raise InputError(f"{text!r}, expected {known}", place="objective") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +40,12 @@ class CoupledResult(Result):
         limit: Limit | None = None,
     ) -> CoupledResult:
         """Return a result by its value and the bound that no schedule passes; a proof makes the limit None."""
-        lower, upper = (bound, value) if objective.sense is Sense.MIN else (value, bound)
+        sense = Sense.MIN if objective is Objective.MAKESPAN else Sense.MAX
+        lower, upper = (bound, value) if sense is Sense.MIN else (value, bound)
         limit = None if status.is_proven else limit
         return cls(
             status,
-            objective.sense,
+            sense,
             value,
             lower,
             upper,

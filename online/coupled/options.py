@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from hindsched.instances.coupled.objective import Objective
 from hindsched.instances.errors import InputError
 from hindsched.online.options import Engine, change_options, member
 
@@ -85,6 +86,9 @@ class RunOptions:
         Options of the built-in heuristics.
     service
         The order in which the master serves workers.
+    objective
+        ``makespan``: a run ends after K iterations. ``iterations``: it ends after the last slot, and policies see the
+        number of slots as K.
     seed
         Seed of policies that draw random numbers.
     slots
@@ -117,6 +121,7 @@ class RunOptions:
     service: Service = Service.INDEX
     ties: Ties = Ties.LOWEST
     comparison: Comparison = Comparison.UPDATED
+    objective: Objective = Objective.MAKESPAN
     seed: int = 0
     slots: int | None = None
     schedule_slots: int | None = None
@@ -140,5 +145,6 @@ _NAMES: dict[str, type[StrEnum]] = {
     "service": Service,
     "ties": Ties,
     "comparison": Comparison,
+    "objective": Objective,
     "engine": Engine,
 }

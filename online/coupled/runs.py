@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.objective import Objective
 from hindsched.instances.coupled.schedule import Schedule
 from hindsched.instances.errors import InputError
 from hindsched.online.coupled.isolated import IsolatedPolicy
@@ -62,6 +63,10 @@ def run_policy(instance: Instance, policy: str | Policy, options: RunOptions | N
         raise InputError(f"{type(instance).__name__}, expected an instance of coupled", place="instance")
     chosen = (options or RunOptions()).changed(**changes)
     limit = limit_of(instance, chosen.slots)
+    if chosen.objective is Objective.ITERATIONS:
+        endless = instance.replace(iterations=limit)  # an iteration takes at least one slot
+        run = run_policy(endless, policy, chosen.changed(objective=Objective.MAKESPAN))
+        return replace(run, makespan=None, schedule=replace(run.schedule, instance=instance.fingerprint))
     engine, recorded = chosen.engine, chosen.schedule_slots
     is_built_in = isinstance(policy, str) and policy in BUILT_IN
     if chosen.isolated and not is_built_in and engine is not Engine.KERNEL:

@@ -47,7 +47,7 @@ class Run(NotebookTable):
     policy
         The policy's name.
     makespan
-        Slots until all iterations were complete; None if they were not.
+        Slots until all iterations were complete; None if they were not, or with the objective ``iterations``.
     iterations
         Number of completed iterations.
     schedule

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from hindsched.instances.chains import Chain
 from hindsched.instances.coupled.model import Instance
+from hindsched.instances.coupled.objective import Objective
 from hindsched.instances.errors import InputError
 from hindsched.instances.notebook import NotebookTable
 from hindsched.instances.states import UP
@@ -193,11 +194,9 @@ def horizon_value(
     >>> horizon_value(alone, 3), horizon_value(alone, 4, objective="iterations")
     (2.5, 1.0)
     """
-    if objective not in ("makespan", "iterations"):
-        raise InputError(f"{objective!r}, expected makespan or iterations", place="objective")
+    is_makespan = Objective.parse(objective) is Objective.MAKESPAN
     if horizon < 1:
         raise InputError(f"{horizon}, expected an integer >= 1", place="horizon")
-    is_makespan = objective == "makespan"
     problem, now = problem_of(instance, is_endless=False)
     layers = problem.iterations if is_makespan else 1
     space = Space(problem, None if most_states is None else most_states // layers)
