@@ -145,7 +145,7 @@ def draw_ratios(found: pd.DataFrame, policies: Sequence[str]) -> Figure:
         The policies to show, from top to bottom.
     """
     hours, overheads = (sorted(found[name].unique()) for name in CELL)
-    figure, panels = canvas.new_grid(len(overheads), len(hours))
+    figure, panels = canvas.new_grid(len(overheads), len(hours), width=3.2, height=2.3)
     most = float(found.loc[found["policy"].isin(policies), "ratio_95"].max())
     for row, overhead_s in enumerate(overheads):
         for column, deadline_h in enumerate(hours):
@@ -158,7 +158,7 @@ def draw_ratios(found: pd.DataFrame, policies: Sequence[str]) -> Figure:
             if column:
                 axes.set_yticklabels([])
             if row == len(overheads) - 1:
-                axes.set_xlabel("cost / free: mean, to 95th percentile", fontsize=8)
+                axes.set_xlabel("cost / free (dot: mean, bar: 95th percentile)", fontsize=8)
     return figure
 
 
@@ -172,6 +172,6 @@ def _draw_panel(axes: Axes, by_policy: Mapping[str, Row], policies: Iterable[str
         axes.text(most * 1.03, place, f"{line['dollars']:.2f} $", fontsize=7, va="center")
     axes.set_yticks(range(len(names)), names, fontsize=8)
     axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_xlim(0.98, most * 1.22)
+    axes.set_xlim(0.96, most * 1.28)
     axes.axvline(1, color=canvas.COLOURS[7], linewidth=0.8)
     axes.tick_params(axis="x", labelsize=7)

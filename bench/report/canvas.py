@@ -143,11 +143,11 @@ def _add_fonts(figure: Figure, missing: set[str]) -> bool:
     return bool(others)
 
 
-def new_grid(rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:
-    """Return a figure with a grid of axes, by row; it needs no display."""
+def new_grid(rows: int, columns: int, *, width: float = 5.2, height: float = 3.4) -> tuple[Figure, list[list[Axes]]]:
+    """Return a figure with a grid of axes of this size in inches, by row; it needs no display."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(5.2 * columns, 3.4 * rows), layout="constrained")
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
     FigureCanvasSVG(figure)
     return figure, [list(row) for row in figure.subplots(rows, columns, squeeze=False)]

@@ -7,23 +7,43 @@ window, so that windows of two blocks overlap only if the blocks are neighbours.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from hindsched.bench.results.bootstrap import resample_nested
+from hindsched.bench.results.bootstrap import percentiles, resample_nested
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["BLOCK", "Resamples"]
+__all__ = ["BLOCK", "PERCENTILE", "Estimate", "Resamples", "difference", "quantile", "ratio"]
 
 #: Samples of a block: N for D = 92 h.
 BLOCK = 1_698
 _RESAMPLES = 1_000
+#: The share of windows that a 95th percentile is not below.
+PERCENTILE = 0.95
 
 Reals = npt.NDArray[np.float64]
+
+
+class Estimate(NamedTuple):
+    """A number with a 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def text(self, form: str = ".1f") -> str:
+        """Return the number and its interval.
+
+        Examples
+        --------
+        >>> Estimate(1.91, 1.67, 2.15).text()
+        '1.9 (1.7 to 2.1)'
+        """
+        return f"{self.value:{form}} ({self.low:{form}} to {self.high:{form}})"
 
 
 class Resamples:
@@ -58,3 +78,36 @@ class Resamples:
         first = (counts >= share * counts[:, -1:]).argmax(axis=1)
         found: Reals = sample[order][first]
         return found
+
+    def statistic(self, values: npt.ArrayLike, share: float | None) -> Reals:
+        """Return the mean in each resample, or the quantile if there is a share."""
+        return self.mean(values) if share is None else self.quantile(values, share)
+
+
+def quantile(values: npt.ArrayLike, share: float) -> float:
+    """Return the least value that at least a share of the values does not exceed, as `Resamples.quantile` does.
+
+    Examples
+    --------
+    >>> quantile([3, 1, 2, 4], 0.5)
+    2.0
+    """
+    return float(np.quantile(np.asarray(values), share, method="inverted_cdf"))
+
+
+def ratio(drawn: Resamples, first: npt.ArrayLike, second: npt.ArrayLike, share: float | None = None) -> Estimate:
+    """Return the mean of the first sample over that of the second; with a share, quantile over quantile."""
+    values = [_statistic(sample, share) for sample in (first, second)]
+    resampled = drawn.statistic(first, share) / drawn.statistic(second, share)
+    return Estimate(values[0] / values[1], *percentiles(resampled))
+
+
+def difference(drawn: Resamples, first: npt.ArrayLike, second: npt.ArrayLike, share: float | None = None) -> Estimate:
+    """Return the mean of the first sample less that of the second; with a share, quantile less quantile."""
+    values = [_statistic(sample, share) for sample in (first, second)]
+    resampled = drawn.statistic(first, share) - drawn.statistic(second, share)
+    return Estimate(values[0] - values[1], *percentiles(resampled))
+
+
+def _statistic(values: npt.ArrayLike, share: float | None) -> float:
+    return float(np.asarray(values).mean()) if share is None else quantile(values, share)

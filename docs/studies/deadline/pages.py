@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,13 @@ import numpy as np
 
 from docs.studies.claims import Claim
 from docs.studies.claims_tables import claims_frame, claims_table, number_of_claims, one_of
-from docs.studies.deadline.claims import Factor, factors, judge, remaining_gap
+from docs.studies.deadline import strategy_runs
+from docs.studies.deadline.claims import Factor, costs_by_window, factors, judge, remaining_gap
 from docs.studies.deadline.foresight import columns_of_hours
-from docs.studies.deadline.intervals import Resamples
+from docs.studies.deadline.intervals import PERCENTILE, Estimate, Resamples, difference, quantile
+from docs.studies.deadline.rounded import rounded_ratios
 from docs.studies.deadline.skynomad import PRINTED, means
 from docs.studies.deadline.speed import SOLVERS
-from docs.studies.deadline.strategy_runs import mean_ratio, strategies_table
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.rows import ROWS, read_rows
 from docs.studies.text_table import text_table
@@ -40,16 +41,11 @@ _FORMS = {
     "dollars": ".2f",
     "ratio": ".3f",
     "ratio_95": ".3f",
-    "worst": ".2f",
-    "guarded_ratio": ".3f",
-    "gap_closed": ".0%",
-    "saved": ".0%",
-    "score": ".2f",
-    "launches": ".1f",
-    "overhead_h": ".1f",
+    "score": "z.2f",
 }
 _TESTED = ("renewal", "uniform", "greedy")
-_STATISTICS = ("mean", "95")
+#: Statistics of cost / free: the mean, or the quantile of this share.
+_STATISTICS: Mapping[str, float | None] = {"mean": None, "95": PERCENTILE}
 
 
 class Published:
@@ -71,7 +67,7 @@ class Published:
         tables = (
             self.claims,
             self.by_cell,
-            self.missed,
+            self.factors,
             self.held_out,
             self.chains,
             self.ahead,
@@ -80,16 +76,23 @@ class Published:
             self.race,
         )
         numbers = (self.runs, self.instances, self.num_claims, self.cell, self.range, self.factor, self.tested)
-        more = (self.test_windows, self.over_free, self.draws, self.gap_left, self.ahead_windows, self.speed_of)
-        machines = (self.measured_on, self.race_of)
-        own: dict[str, Writer] = {writer.__name__: writer for writer in (*tables, *numbers, *more, *machines)}
-        return own | {"strategies": strategies_table, "strategy": mean_ratio}
+        more = (self.lead, self.missed, self.test_windows, self.over_free, self.draws, self.gap_left)
+        times = (self.ahead_windows, self.speed_of, self.measured_on, self.race_of)
+        own: dict[str, Writer] = {writer.__name__: writer for writer in (*tables, *numbers, *more, *times)}
+        return own | {
+            "strategies": strategy_runs.strategies_table,
+            "strategy": strategy_runs.mean_ratio,
+            "raised": lambda: f"{count((rounded_ratios() > 1).sum())} of {count(len(rounded_ratios()))}",
+            "files": lambda word: count(strategy_runs.num_files(word)),
+            "lead_of_best_file": lambda: strategy_runs.lead_of_best().text(".3f"),
+        }
 
     def pictures(self) -> dict[str, Picture | DataFile]:
         """Return the figures and data files next to the pages, by name."""
         return {
             "ratios.svg": Picture(lambda: self._drawn, self._draw),
             "foresight.svg": Picture(lambda: read_rows("deadline_foresight"), _draw_foresight),
+            "strategies.svg": Picture(lambda: strategy_runs.ratios().reset_index(), strategy_runs.draw_ratios),
             "race.svg": Picture(lambda: read_rows("deadline_solvers"), _draw_race),
             "cells.csv": DataFile(lambda: self._cells),
             "claims.csv": DataFile(lambda: claims_frame(self._claims)),
@@ -112,7 +115,7 @@ class Published:
         return judge(self._lines)
 
     @cached_property
-    def _factors(self) -> Sequence[Factor]:
+    def _factors(self) -> Mapping[str, Factor]:
         return factors(self._lines)
 
     @property
@@ -159,14 +162,13 @@ class Published:
                 rows.append([name, *(format(value, form) for value in values)])
         return text_table(["policy", *_HEADINGS], rows)
 
-    def missed(self) -> str:
-        """Return how many runs of each policy miss the deadline with the guard ``step_old``."""
-        old = self._cells[self._cells["guard"] == "step_old"]
-        rows = []
-        for name in in_order(old["policy"].unique(), "deadline"):
-            mine = old[old["policy"] == name].set_index(list(CELL))["missed"]
-            rows.append([name, *(count(mine[cell]) for cell in _CELLS)])
-        return text_table(["policy", *_HEADINGS], rows)
+    def factors(self) -> str:
+        """Return by which factor uniform closes greedy's gap, in all windows and in parts of them."""
+        rows = [
+            [factor.setting, count(factor.windows), factor.mean.text(), factor.bad.text()]
+            for factor in self._factors.values()
+        ]
+        return text_table(["windows", "number", "of mean gaps", "of 95th percentiles"], rows)
 
     def held_out(self, statistic: str) -> str:
         """Return cost / free in the test windows, in the mean or the 95th percentile, and what renewal saves."""
@@ -176,14 +178,7 @@ class Published:
             test = self._test[cell]
             values = {name: _statistic(test[name], statistic) for name in _TESTED}
             row = [heading, count(len(test)), *(f"{value:.3f}" for value in values.values())]
-            drawn = Resamples(test)
-            for other in ("uniform", "greedy"):
-                ours, theirs = (
-                    drawn.mean(test[name]) if statistic == "mean" else drawn.quantile(test[name], 0.95)
-                    for name in ("renewal", other)
-                )
-                low, high = percentiles(theirs - ours)
-                row.append(f"{values[other] - values['renewal']:.3f} ({low:.3f} to {high:.3f})")
+            row += [_lead(test, "renewal", other, statistic).text(".3f") for other in ("uniform", "greedy")]
             rows.append(row)
         return text_table(["D, d", "windows", *_TESTED, "uniform - renewal", "greedy - renewal"], rows)
 
@@ -249,7 +244,7 @@ class Published:
     def gap_left(self, hours: str) -> str:
         """Return the share of renewal's gap to the optimum that hours of foresight leave, with its interval."""
         columns = {str(number): column for number, column in columns_of_hours().items()}
-        return remaining_gap(read_rows("deadline_foresight"), columns[one_of(hours, columns)]).text
+        return remaining_gap(read_rows("deadline_foresight"), columns[one_of(hours, columns)]).text(".0%")
 
     def ahead_windows(self) -> str:
         """Return the number of windows of the study of foresight."""
@@ -292,30 +287,37 @@ class Published:
         )
         return format(by_policy[one_of(policy, by_policy)][cell][one_of(column, _FORMS)], _FORMS[column])
 
-    def factor(self, statistic: str, deadline_h: str, overhead_s: str) -> str:
-        """Return by which factor uniform closes greedy's gap in a cell, with its interval."""
-        one_of(statistic, _STATISTICS)
-        found = {
-            (str(factor.deadline_h), str(factor.overhead_s)): factor
-            for factor in self._factors
-            if factor.statistic.startswith(statistic)
-        }
-        one_of(deadline_h, [cell[0] for cell in found])
-        one_of(overhead_s, [cell[1] for cell in found])
-        return found[deadline_h, overhead_s].text.partition(": ")[2]
+    def factor(self, statistic: str, key: str, policy: str = "uniform") -> str:
+        """Return by which factor a policy closes greedy's gap, with its interval (see `factors`)."""
+        found = self._factors if policy == "uniform" else factors(self._lines, one_of(policy, self._by_policy()))
+        factor = found[one_of(key, found)]
+        return (factor.mean if one_of(statistic, _STATISTICS) == "mean" else factor.bad).text()
+
+    def lead(self, policy: str, other: str, deadline_h: str, overhead_s: str) -> str:
+        """Return by how much the mean cost / free of a policy is below that of another one, with its interval."""
+        costs = costs_by_window(self._lines)
+        mine = costs[(costs["deadline_h"] == int(deadline_h)) & (costs["overhead_s"] == int(overhead_s))]
+        for name in (policy, other):
+            mine = mine.assign(**{one_of(name, self._by_policy()): mine[name] / mine[FREE]})
+        return _lead(mine, policy, other, "mean").text(".3f")
+
+    def missed(self, guard: str) -> str:
+        """Return how many runs under a guard miss the deadline."""
+        mine = self._cells[self._cells["guard"] == one_of(guard, ("step", "step_old"))]
+        return count(mine["missed"].sum())
 
     def range(self, end: str, column: str, policy: str) -> str:
         """Return the least or the greatest value of a statistic of a policy in a cell."""
         by_policy = self._by_policy()
         values = [row[one_of(column, _FORMS)] for row in by_policy[one_of(policy, by_policy)].values()]
-        return format(min(values) if one_of(end, ("least", "most")) == "least" else max(values), _FORMS[column])
+        return format(_end(end, values), _FORMS[column])
 
     def tested(self, end: str, policy: str, statistic: str) -> str:
         """Return the least or the greatest cost / free of a policy over the cells, in the test windows."""
         one_of(policy, _TESTED)
         one_of(statistic, _STATISTICS)
         values = [_statistic(test[policy], statistic) for test in self._test.values()]
-        return f"{min(values) if one_of(end, ('least', 'most')) == 'least' else max(values):.3f}"
+        return f"{_end(end, values):.3f}"
 
     def test_windows(self) -> str:
         """Return the number of test windows."""
@@ -326,11 +328,15 @@ class Published:
         names = ("known", *_TESTED)
         groups = read_rows("deadline_chains").groupby(["up", "stay"])
         ratios = groups[one_of(policy, names)].mean() / groups[FREE].mean()
-        return f"{ratios.min() if one_of(end, ('least', 'most')) == 'least' else ratios.max():.3f}"
+        return f"{_end(end, ratios):.3f}"
 
     def draws(self) -> str:
         """Return the number of instances of each drawn chain."""
         return count(len(read_rows("deadline_chains")) / len(read_rows("deadline_chains").groupby(["up", "stay"])))
+
+
+def _end(word: str, values: Iterable[float]) -> float:
+    return min(values) if one_of(word, ("least", "most")) == "least" else max(values)
 
 
 def _three_digits(number: float) -> str:
@@ -389,4 +395,10 @@ def _draw_race(path: Path) -> None:
 
 
 def _statistic(values: pd.Series[float], statistic: str) -> float:
-    return float(values.mean() if statistic == "mean" else values.quantile(0.95))
+    share = _STATISTICS[statistic]
+    return float(values.mean()) if share is None else quantile(values, share)
+
+
+def _lead(ratios: pd.DataFrame, policy: str, other: str, statistic: str) -> Estimate:
+    """Return by how much a statistic of cost / free is lower with one policy than with another one."""
+    return difference(Resamples(ratios), ratios[other], ratios[policy], _STATISTICS[one_of(statistic, _STATISTICS)])

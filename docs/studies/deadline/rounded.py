@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
+from docs.studies.rows import read_rows
 from hindsched.bench.deadline.sources import Window
 from hindsched.instances.deadline import HOUR_S
 from hindsched.offline.deadline import solve
 
-__all__ = ["rows"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["rounded_ratios", "rows"]
 
 
 def rows(windows: Iterable[Window], step: Callable[[str], None]) -> Iterator[dict[str, object]]:
@@ -33,3 +38,9 @@ def rows(windows: Iterable[Window], step: Callable[[str], None]) -> Iterator[dic
             "rounded": solve(job.replace(**whole)).value,
         }
         step(window.name)
+
+
+def rounded_ratios() -> pd.Series[float]:
+    """Return the rounded optimum over the optimum of each window of the stored rows."""
+    found = read_rows("deadline_rounded")
+    return found["rounded"] / found["free"]
