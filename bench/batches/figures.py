@@ -35,23 +35,28 @@ def draw_requests(rows: Rows, path: Path) -> None:
 
 
 def draw_satisfied(rows: Rows, path: Path) -> None:
-    """Draw the share of satisfied batches per predictor and in the hindsight optimum (the paper's Figure 9)."""
+    """Draw the shares of satisfied batches and tasks per predictor and in the hindsight optimum (Figure 9)."""
     mine = [row for row in rows if (row["part"], row["first"], row.get("copies_lambda")) == ("batches", "spread", 2)]
-    ratios = sorted({row["deadline_s"] / row["c"] for row in mine})
-    figure, (axes,) = canvas.new_figure(1, heights=(3.6,))
+    settings = sorted(
+        {(row["deadline_s"], row["c"]) for row in mine}, key=lambda times: (times[1] / times[0], -times[0])
+    )
+    figure, panels = canvas.new_figure(2, heights=(2.2, 2.6))
     policies = list(dict.fromkeys(row["policy"] for row in mine))
-    for place, policy in enumerate([*policies, "stream"]):
-        name = "stream_batches" if policy == "stream" else "satisfied_batches"
-        middles, heights = [], []
-        for x, ratio in enumerate(ratios):
-            there = [row for row in mine if row["deadline_s"] / row["c"] == ratio]
-            chosen = [row[name] for row in there if policy in ("stream", row["policy"])]
-            if chosen:
-                middles.append(x + 0.2 * (place - 1.5))
-                heights.append(sum(chosen) / len(chosen))
-        axes.bar(middles, heights, width=0.18, color=canvas.COLOURS[place], label=policy)
-    axes.set_xticks(range(len(ratios)), [f"D/{ratio:g}" for ratio in ratios])
-    axes.set_ylabel("share of batches satisfied")
-    axes.set_title("stream: the hindsight optimum on the same contacts", loc="left", fontsize=10)
-    axes.legend(loc="upper left")
+    for axes, what in zip(panels, ("batches", "tasks"), strict=True):
+        for place, policy in enumerate([*policies, "stream"]):
+            name = f"stream_{what}" if policy == "stream" else f"satisfied_{what}"
+            middles, heights = [], []
+            for x, times in enumerate(settings):
+                there = [row for row in mine if (row["deadline_s"], row["c"]) == times]
+                chosen = [row[name] for row in there if policy in ("stream", row["policy"])]
+                if chosen:
+                    middles.append(x + 0.2 * (place - 1.5))
+                    heights.append(100 * sum(chosen) / len(chosen))
+            axes.bar(middles, heights, width=0.18, color=canvas.COLOURS[place], label=policy)
+        names = [f"D/{length / c:g} of {length / 3600:g} h" for length, c in settings]
+        axes.set_xticks(range(len(settings)), names)
+        axes.set_ylim(0, 105)
+        axes.set_ylabel(f"satisfied {what}, %")
+    panels[0].set_title("stream: the hindsight optimum on the same contacts", loc="left", fontsize=10)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     canvas.save(figure, path)
