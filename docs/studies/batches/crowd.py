@@ -103,15 +103,18 @@ def _states(ups: Ints, since: int, hours: int) -> _Bools:
 
 
 def _predicted(crowd: list[Ints]) -> Iterator[tuple[str, int | None, float | None, float]]:
-    """Yield how often the majority of the states one to k horizons ago is the present state."""
+    """Yield how often the majority of the states one to k horizons ago is the present state.
+
+    ``by_share`` is how often the more frequent state of the five weeks before is the present one.
+    """
     weeks = _PAST_WEEKS + _TEST_WEEKS
     since, until = _DAY * DAY - weeks * WEEK, _DAY * DAY
     throughout = [ups for ups in crowd if len(ups) and ups[0, 0] <= since and ups[-1, 1] >= until]
     states = np.array([_states(ups, since, weeks * 7 * 24) for ups in throughout])
     first = _PAST_WEEKS * 7 * 24
     present = states[:, first:]
-    share = present.mean(axis=1)
-    yield "by_share", None, None, float(np.maximum(share, 1 - share).mean())
+    is_mostly_there = states[:, :first].mean(axis=1, keepdims=True) > 0.5
+    yield "by_share", None, None, float((is_mostly_there == present).mean())
     for k in _NUM_STATES:
         for horizon in _HORIZONS_H:
             ago = [horizon * i for i in range(1, k + 1)]

@@ -76,3 +76,9 @@ def test_a_daily_rhythm_is_predicted_at_horizons_of_days() -> None:
     assert all(found[k, 24.0] == 1.0 for k in (1, 3, 5))
     assert found[1, 12.0] == 0.0
     assert _states(ups, 0, 24).tolist() == [8 <= hour < 20 for hour in range(24)]
+
+
+def test_the_more_frequent_state_is_that_of_the_past() -> None:
+    leaves = np.array([(0, 237 * DAY), (251 * DAY, 300 * DAY)])  # absent in the two weeks that are predicted
+    found = [value for name, _, _, value in _predicted([leaves]) if name == "by_share"]
+    assert found == [0.0]
