@@ -46,6 +46,7 @@ POLICIES = (
 )
 COLUMNS = (
     "crowd",
+    "seed",
     "deadline_s",
     "c",
     "policy",
@@ -66,20 +67,20 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Size of the instances, and the seed of their volunteers.
+    """Size of the study.
 
     Parameters
     ----------
     workers, tasks, batches
         W, N and M.
-    seed
-        Seed of the volunteers.
+    seeds
+        Number of crowds of each kind.
     """
 
     workers: int
     tasks: int
     batches: int
-    seed: int
+    seeds: int
 
 
 def compare(folder: Path, size: Size, *, num_processes: int) -> list[dict[str, Any]]:
@@ -90,7 +91,7 @@ def compare(folder: Path, size: Size, *, num_processes: int) -> list[dict[str, A
     folder
         Holds ``runs.jsonl``, from which a later call resumes.
     size
-        Size of the instances.
+        Size of the study.
     num_processes
         As for `hindsched.bench.campaign.engine.run_jobs`.
 
@@ -100,17 +101,17 @@ def compare(folder: Path, size: Size, *, num_processes: int) -> list[dict[str, A
         When the checker rejects a run, or the hindsight optima are not ordered.
     """
     jobs = []
-    for crowd, times in product(CROWDS, TIMES):
+    for seed, crowd, times in product(range(size.seeds), CROWDS, TIMES):
         if crowd == "paper" or times == TIMES[2]:
-            key = job_key("batches", "online", "policies", crowd, times, repr(size))
-            text = f"{crowd}, D = {times[0]}, C = {times[1]}"
-            jobs.append(Job(key, text, _rows, (crowd, times, size), group=crowd))
+            key = job_key("batches", "online", "policies", seed, crowd, times, repr(size))
+            text = f"seed {seed}, {crowd}, D = {times[0]}, C = {times[1]}"
+            jobs.append(Job(key, text, _rows, (seed, crowd, times, size), group=crowd))
     with Journal(folder) as journal:
         run_jobs("batches-policies", jobs, journal, num_processes=num_processes)
         return [row for job in jobs for row in journal[job.key]["rows"]]
 
 
-def _rows(crowd: str, times: tuple[int, int], size: Size) -> dict[str, Any]:
+def _rows(seed: int, crowd: str, times: tuple[int, int], size: Size) -> dict[str, Any]:
     deadline_s, c = times
     instance = paper(
         workers=size.workers,
@@ -119,10 +120,10 @@ def _rows(crowd: str, times: tuple[int, int], size: Size) -> dict[str, Any]:
         c=c,
         batches=size.batches,
         first_day=153,
-        volunteers=Volunteers(size.workers, size.seed, CROWDS[crowd]),
+        volunteers=Volunteers(size.workers, seed, CROWDS[crowd]),
     )
     free = offline.solve(instance, Rung.FREE).certificate
-    head = {"crowd": crowd, "deadline_s": deadline_s, "c": c, "workers": size.workers}
+    head = {"crowd": crowd, "seed": seed, "deadline_s": deadline_s, "c": c, "workers": size.workers}
     head |= {"tasks": size.tasks, "batches": size.batches}
     return {"kind": "policies", "rows": [head | row for row in _rows_of_policies(instance, free)]}
 

@@ -14,12 +14,12 @@ from hindsched.bench.commands import options
 @click.option("--workers", type=options.POSITIVE, default=3747, show_default=True, help="W, volunteers.")
 @click.option("--tasks", type=options.POSITIVE, default=102, show_default=True, help="N, tasks per batch.")
 @click.option("--batches", type=options.POSITIVE, default=60, show_default=True, help="M, batches back to back.")
-@click.option("--seed", type=options.COUNT, default=0, show_default=True, help="Seed of the volunteers.")
+@click.option("--seeds", type=options.POSITIVE, default=4, show_default=True, help="Number of crowds of each kind.")
 @options.jobs
 @options.kept_in("batches-policies")
 @options.as_json
 def batches_policies(
-    workers: int, tasks: int, batches: int, seed: int, jobs: int, results: Path, as_json: bool
+    workers: int, tasks: int, batches: int, seeds: int, jobs: int, results: Path, as_json: bool
 ) -> None:
     """Run booking and the paper's policies on three kinds of volunteers, with the hindsight optima.
 
@@ -30,6 +30,6 @@ def batches_policies(
 
     from docs.studies.batches.policies import COLUMNS, Size, compare
 
-    rows = compare(results, Size(workers, tasks, batches, seed), num_processes=jobs)
+    rows = compare(results, Size(workers, tasks, batches, seeds), num_processes=jobs)
     frame = pd.DataFrame(rows, columns=list(COLUMNS)).round(4)
     write_and_print(frame, results / "batches_policies.csv", "Policies and hindsight optima", as_json=as_json)
