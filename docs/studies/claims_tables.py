@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -60,21 +60,21 @@ def exhibits_table(exhibits: Sequence[Exhibit]) -> str:
     return _markdown(("the paper", "shows", "here"), "---|---|---", rows)
 
 
-def printed_table(numbers: Sequence[PrintedNumber], form: str = ",.2f") -> str:
+def printed_table(numbers: Sequence[PrintedNumber], write: Callable[[float], str] = "{:,.2f}".format) -> str:
     """Return a Markdown table of printed numbers beside the numbers here, with 95 % intervals.
 
     Parameters
     ----------
     numbers
         Numbers of one table of the paper.
-    form
-        How the numbers here are written; a printed number keeps its digits.
+    write
+        Writes the numbers here; a printed number keeps its digits.
     """
     rows = []
     for number in numbers:
-        here = NOTHING if number.here is None else format(number.here, form)
+        here = NOTHING if number.here is None else write(number.here)
         if number.low is not None and number.high is not None:
-            here += f" ({number.low:{form}} to {number.high:{form}})"
+            here += f" ({write(number.low)} to {write(number.high)})"
         printed = NOTHING if number.printed is None else f"{number.printed:,}"
         runs = "" if number.runs is None else count(number.runs)
         rows.append((number.row, number.column, printed, here, runs))

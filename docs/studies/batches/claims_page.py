@@ -17,16 +17,16 @@ from docs.studies.batches.claims import (
     orders_of_crowds,
     orders_of_hosts,
     printed_numbers,
-    times_of,
 )
 from docs.studies.batches.copies import BINS
-from docs.studies.batches.evidence import Evidence, Rows, read_table, select
+from docs.studies.batches.evidence import Evidence, Rows, duration, read_table, select, times_of
 from docs.studies.claims import Claim, Exhibit
 from docs.studies.claims_tables import claims_frame, claims_table, exhibits_table, number_of_claims, printed_table
 from docs.studies.estimates import estimate
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.text_table import text_table
 from hindsched.bench.report import canvas
+from hindsched.bench.report.formatting import number, share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,6 +37,8 @@ __all__ = ["ClaimsPage"]
 #: The figures that stand for several of the paper's, as this page names them.
 _CROWD, _PREDICTED, _COPIES, _OVER_TIME = "crowd.svg", "predicted.svg", "copies.svg", "requests_over_time.svg"
 _BY_FRACTION, _FED, _HOSTS = "fractions.svg", "fed.svg", "hosts.svg"
+#: Copies per task at which the pictures end.
+_MOST_COPIES = 7
 
 _EXHIBITS = (
     Exhibit("Figure 1", "not known: the figure is not at hand", "no counterpart"),
@@ -146,7 +148,7 @@ class ClaimsPage:
 
     def printed(self) -> str:
         """Return the paper's numbers beside ours."""
-        return printed_table(printed_numbers(self._evidence))
+        return printed_table(printed_numbers(self._evidence), number)
 
     def claims(self, *words: str) -> str:
         """Return the claims with these verdicts, see `docs.studies.claims_tables.claims_table`."""
@@ -160,24 +162,22 @@ class ClaimsPage:
         for hours, mine in frame.groupby("period_h"):
             values = dict(zip(mine["window_s"], mine["p5"], strict=True))
             lines.append([f"{hours:g} h", *(f"{values[window]:.2f}" for window in windows)])
-        return text_table(["T", *(_duration(window) for window in windows)], lines)
+        return text_table(["T", *(duration(window) for window in windows)], lines)
 
     def at_requests(self) -> str:
         """Return satisfied batches and copies of Algorithm 3 by setting and requests per task."""
         rows = self._algorithm_3()
         lines = []
-        for deadline_s, c in sorted(
-            {(row["deadline_s"], row["c"]) for row in rows}, key=lambda x: (x[1] / x[0], -x[0])
-        ):
+        for deadline_s, c in times_of(rows):
             for requests in sorted({row["copies_lambda"] for row in rows}):
-                cells = [f"{_duration(deadline_s)}, {_duration(c)}", str(requests)]
+                cells = [_setting(deadline_s, c), str(requests)]
                 for policy in PREDICTORS:
                     mine = select(rows, deadline_s=deadline_s, c=c, copies_lambda=requests, policy=policy)
                     done = estimate(row["satisfied_batches"] for row in mine).mean
-                    cells += [f"{estimate(row['copies'] for row in mine).mean:.2f}", f"{done:.0%}"]
+                    cells += [f"{estimate(row['copies'] for row in mine).mean:.2f}", share(done)]
                 lines.append(cells)
         names = [f"{policy[3:]}, {what}" for policy in PREDICTORS for what in ("copies", "batches")]
-        return text_table(["D - S, C", "requests", *names], lines)
+        return text_table(["D - S, C", "requests per task", *names], lines)
 
     def order(self) -> str:
         """Return the order of the predictors for drawn volunteers, by setting."""
@@ -214,7 +214,10 @@ class ClaimsPage:
         """Draw stays, shares of time and lost tasks of the drawn volunteers."""
         rows = select(self._evidence.crowd, crowd="paper")
         figure, panels = _grid(1, 3, 2.8)
-        labels = (("stay_days", "stay, days", "share of workers"), ("share", "share of time available", ""))
+        labels = (
+            ("stay_days", "stay, days, at most", "share of workers"),
+            ("share", "share of time available, at most", ""),
+        )
         for axes, (name, below, beside) in zip(panels[0], labels, strict=False):
             places = sorted({row["x"] for row in rows if row["statistic"] == name and row["x"] is not None})
             means = [estimate(row["value"] for row in select(rows, statistic=name, x=x)).mean for x in places]
@@ -224,11 +227,12 @@ class ClaimsPage:
             axes.set_xlabel(below)
             axes.set_ylabel(beside)
         axes = panels[0][2]
-        for colour, (name, label) in enumerate((("lost", "of the clock"), ("lost_available", "of available time"))):
+        for colour, (name, label) in enumerate((("lost", "hours of the clock"), ("lost_available", "available hours"))):
             places = sorted({row["x"] for row in rows if row["statistic"] == name})
             means = [100 * estimate(row["value"] for row in select(rows, statistic=name, x=x)).mean for x in places]
             axes.plot(places, means, "-o", markersize=3, color=canvas.COLOURS[colour], label=label)
         axes.set_xscale("log")
+        axes.set_xticks([1, 10, 100], ["1", "10", "100"])
         axes.set_xlabel("length of a task, h")
         axes.set_ylabel("lost tasks, %")
         axes.legend(fontsize=8)
@@ -247,15 +251,17 @@ class ClaimsPage:
                 label = f"{states} past state{'s' if states > 1 else ''}"
                 axes.plot(places, means, "-o", markersize=2.5, color=canvas.COLOURS[colour], label=label)
             share = estimate(row["value"] for row in select(rows, statistic="by_share")).mean
-            axes.axhline(share, color="black", linestyle="--", linewidth=0.8, label="its more frequent state")
+            axes.axhline(
+                share, color="black", linestyle="--", linewidth=0.8, label="its more frequent state of five weeks"
+            )
             axes.set_xscale("log")
             ticks = [1, 2, 4, 8, 12, 24, 48, 96, 168]
             axes.set_xticks(ticks, [str(tick) for tick in ticks])
             axes.minorticks_off()
             axes.set_xlabel("horizon, h")
             axes.set_title(title, loc="left", fontsize=9)
-        panels[0][0].set_ylabel("states predicted right")
-        panels[0][0].legend(fontsize=7, loc="upper center")
+        panels[0][0].set_ylabel("share of states predicted right")
+        figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
         canvas.save(figure, path)
 
     def _draw_fed(self, path: Path) -> None:
@@ -272,9 +278,9 @@ class ClaimsPage:
             axes.axhline(70, color="black", linewidth=0.8, linestyle="--")
             axes.set_ylim(0, 105)
             axes.set_ylabel("batches with N requests, %", fontsize=8)
-            axes.set_title(policy, loc="left", fontsize=9)
+            axes.set_title(f"{policy}; dashed: the paper's 70 %", loc="left", fontsize=9)
             axes.set_xticks(range(len(settings)), [""] * len(settings))
-        names = [f"{_duration(d)}\n{_duration(c)}\n{tasks:,}" for d, c, tasks in settings]
+        names = [_setting(d, c, "\n") + f"\n{tasks:,}" for d, c, tasks in settings]
         panels[1][0].set_xticks(range(len(settings)), names, fontsize=7)
         panels[1][0].set_xlabel("D - S, C and N; dots are start dates", fontsize=8)
         canvas.save(figure, path)
@@ -315,7 +321,8 @@ class ClaimsPage:
                         style: dict[str, Any] = {"color": shade, "edgecolor": "#666666", "linewidth": 0.4}
                         axes.bar(place, high - low, bottom=low, width=0.25, label=named, **style)
                     axes.text(place, 101, policy[3], ha="center", fontsize=7)
-            axes.set_xticks(range(len(times)), [f"{_duration(d)}\n{_duration(c)}" for d, c in times], fontsize=8)
+            axes.set_xticks(range(len(times)), [_setting(d, c, "\n") for d, c in times], fontsize=8)
+            axes.set_xlabel("D - S and mean C", fontsize=8)
             axes.set_ylim(0, 108)
             axes.set_title(f"requests for {requests} copies per task", loc="left", fontsize=9)
         panels[0][0].set_ylabel("batches, %")
@@ -341,15 +348,16 @@ def _draw_copies(rows: Rows, path: Path, shares: Sequence[str] = ("batches", "ta
                 style: dict[str, Any] = {"color": canvas.COLOURS[colour], "label": policy[3:], "markersize": 3.5}
                 axes.plot(sent, [100 * share for share in done], f"-{marker}", **style)
             axes.axvline(2, color="#999999", linewidth=0.8, linestyle="--")
-            axes.set_xlim(0, 5)
+            axes.set_xlim(0, _MOST_COPIES)
+            axes.set_xticks(range(0, _MOST_COPIES, 2))
             axes.set_ylim(40, 102) if what == "tasks" else axes.set_ylim(-3, 103)
             if column == 0:
                 axes.set_ylabel(f"satisfied {what}, %", fontsize=8)
             if line == 0:
-                axes.set_title(f"{_duration(deadline_s)}, C = {_duration(c)}", loc="left", fontsize=9)
+                axes.set_title(f"D - S = {duration(deadline_s)}, C = {duration(c)}", loc="left", fontsize=8)
             if line == len(shares) - 1:
                 axes.set_xlabel("copies per task", fontsize=8)
-    panels[0][0].legend(fontsize=7)
+    panels[0][0].legend(fontsize=7, loc="lower right")
     canvas.save(figure, path)
 
 
@@ -359,19 +367,21 @@ def _grid(rows: int, columns: int, height: float) -> tuple[Figure, list[list[Axe
     return figure, panels
 
 
-def _duration(seconds: int) -> str:
-    return f"{seconds // 60} min" if seconds < 3600 else f"{seconds // 3600} h"
+def _setting(deadline_s: int, c: int, between: str = ", ") -> str:
+    return f"{duration(deadline_s)}{between}{duration(c)}"
 
 
 def _order_table(orders: Sequence[Order]) -> str:
-    """Return leads with intervals, in percent points, and copies per task, a line per setting."""
+    """Return leads with intervals, in percentage points, copies and satisfied batches, a line per setting."""
     lines = [
         [
-            f"{_duration(order.times[0])}, {_duration(order.times[1])}",
+            _setting(*order.times),
             order.history.text("+.1f"),
             order.speed.text("+.1f"),
             " / ".join(f"{copies:.2f}" for copies in order.sent),
+            " / ".join(share(batches) for batches in order.batches),
         ]
         for order in orders
     ]
-    return text_table(["D - S, C", "history - speed", "speed - copies", "copies of history / speed / copies"], lines)
+    names = ["history - speed", "speed - copies", "copies per task (h / s / c)", "satisfied batches (h / s / c)"]
+    return text_table(["D - S, C", *names], lines)

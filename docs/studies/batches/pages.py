@@ -26,6 +26,8 @@ __all__ = ["Published"]
 
 Row = Mapping[str, Any]
 Column = Callable[[Sequence[Row]], str]
+#: Columns of rows by their names in tables; other columns keep theirs.
+_NAMES = {"deadline_s": "D - S, s", "c": "C, s", "copies_lambda": "requests per task", "first": "first calls"}
 
 
 class Published:
@@ -43,7 +45,7 @@ class Published:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
         tables = (self.algorithm_3, self.options, self.requests, self.expected_requests)
         more = (self.first_calls, self.overdue, self.scale)
-        numbers = (self.runs, self.theorem, self.mean, self.requested, self.supplied_by, self.stuck, self.with_requests)
+        numbers = (self.runs, self.theorem, self.requested, self.supplied_by, self.stuck, self.with_requests)
         writers = {writer.__name__: writer for writer in (*tables, *more, *numbers)}
         return writers | self._booking.writers() | self._claims.writers()
 
@@ -55,7 +57,9 @@ class Published:
                 lambda path: draw_requests(self._runs, path),
             ),
             "satisfied.svg": Picture(
-                lambda: _frame(self._runs, ("policy", "satisfied_batches", "stream_batches")),
+                lambda: _frame(
+                    self._runs, ("policy", "satisfied_batches", "stream_batches", "satisfied_tasks", "stream_tasks")
+                ),
                 lambda path: draw_satisfied(self._runs, path),
             ),
         }
@@ -100,21 +104,6 @@ class Published:
         """Return a count of the cases of Theorem 1."""
         return count(int(getattr(self._evidence.theorem, one_of(what, Tally.__dataclass_fields__))))
 
-    def mean(self, what: str, policy: str, first: str, copies_lambda: str, ratio: str, tasks: str = "all") -> str:
-        """Return a mean over runs of Algorithm 3: shares in percent, copies per task; ``ratio`` is such as D/8."""
-        mine = [
-            row
-            for row in self._runs
-            if (row["policy"], row["first"]) == (policy, first)
-            and row["copies_lambda"] == _integer(copies_lambda)
-            and (ratio == "all" or _ratio(row) == ratio)
-            and (tasks == "all" or row["tasks"] == _integer(tasks))
-        ]
-        value = _mean(mine, what)
-        if value is None:
-            return NOTHING
-        return number(value) if what == "copies_per_task" else share(value)
-
     def requested(self, what: str, policy: str, copies_lambda: str) -> str:
         """Return a number of the question of requests; copies per task, others shares."""
         for row in self._question("requests"):
@@ -150,7 +139,7 @@ class Published:
             "tasks": lambda mine: _percent(mine, "satisfied_tasks"),
             "stream, tasks": lambda mine: _percent(mine, "stream_tasks"),
             "worst batch": lambda mine: share(_decile(mine, "fractions", 0)),
-            "copies": lambda mine: _plain(mine, "copies_per_task"),
+            "copies per satisfied task": lambda mine: _plain(mine, "copies_per_task"),
             "latency, s": lambda mine: _plain(mine, "latency"),
             "stream, s": lambda mine: _plain(mine, "stream_latency"),
             "free, s": lambda mine: _plain(mine, "free_latency"),
@@ -167,7 +156,7 @@ class Published:
         columns: dict[str, Column] = {
             "batches": lambda mine: _percent(mine, "satisfied_batches"),
             "tasks": lambda mine: _percent(mine, "satisfied_tasks"),
-            "copies": lambda mine: _plain(mine, "copies_per_task"),
+            "copies per satisfied task": lambda mine: _plain(mine, "copies_per_task"),
             "enough requests": lambda mine: _percent(mine, "fed"),
         }
         return _grouped(mine, ("policy", "first", "copies_lambda"), columns)
@@ -254,7 +243,7 @@ def _grouped(rows: Sequence[Row], keys: Sequence[str], columns: Mapping[str, Col
     for row in rows:
         groups.setdefault(tuple(row[key] for key in keys), []).append(row)
     lines = [[*map(str, key), *(column(groups[key]) for column in columns.values())] for key in sorted(groups)]
-    return text_table([*keys, *columns], lines)
+    return text_table([*(_NAMES.get(key, key) for key in keys), *columns], lines)
 
 
 def _mean(rows: Sequence[Row], name: str) -> float | None:

@@ -69,12 +69,26 @@ def test_the_order_of_predictors_is_judged_by_differences(tasks: tuple[float, ..
     assert verdicts("history satisfies more", [], evidence(copies=rows)) == [verdict]
 
 
-def test_predictors_are_compared_at_the_requests_that_send_about_two_copies() -> None:
-    near = algorithm_3(alike(0.95))
-    far = [row | {"copies_lambda": 4, "copies": 3.1, "satisfied_batches": 0.0} for row in near]
-    assert verdicts("with history over 90 %", [], evidence(copies=near + far)) == ["holds"]
-    swapped = [row | {"copies": 5.0 - row["copies"]} for row in near + far]
-    assert verdicts("with history over 90 %", [], evidence(copies=swapped)) == ["does not hold here"]
+@pytest.mark.parametrize(
+    ("below", "above", "verdict"),
+    [(0.95, 0.99, "holds"), (0.3, 0.99, "holds in part"), (0.3, 0.5, "does not hold here")],
+)
+def test_ninety_percent_is_judged_by_the_runs_next_to_two_copies(below: float, above: float, verdict: str) -> None:
+    shares = {0.9: 0.0, 1.9: below, 2.2: above, 3.5: 0.0}
+    rows = [
+        row | {"copies_lambda": requests, "copies": copies}
+        for requests, (copies, share) in enumerate(shares.items(), start=1)
+        for row in algorithm_3(alike(share))
+    ]
+    assert verdicts("with history over 90 %", [], evidence(copies=rows)) == [verdict]
+
+
+def test_the_order_of_predictors_names_tasks_and_batches() -> None:
+    rows = algorithm_3(alike(0.5), dict(zip(PREDICTORS, (0.9, 0.8, 0.7), strict=True)))
+    (found,) = (claim for claim in judge([], evidence(copies=rows)) if claim.claim.startswith("history satisfies more"))
+    tasks, batches = found.evidence.split("Satisfied batches: ")
+    assert "history before speed in 2 of 2 settings" in tasks
+    assert "history before speed in 0 of 2 settings" in batches
 
 
 def requests(shares: dict[str, list[float]]) -> list[dict[str, Any]]:
@@ -128,6 +142,35 @@ def test_hypothesis_1_is_judged_in_every_window(changes: dict[str, float], verdi
     assert verdicts("contacts are a Poisson stream", [], evidence(arrivals=rows)) == [verdict]
 
 
+def test_hypothesis_1_is_judged_by_the_interval() -> None:
+    usual = {"p5_7200s": 0.25, "even_gap_s": 3.6, "mean_gap_s": 3.9, "dispersion_3600s": 1.0}
+    usual |= {"rejected_even": 0.1, "rejected_mean": 0.1}
+    rows = [
+        {"seed": seed, "stream": stream, "period_h": 4, "p5_1800s": fifth} | usual
+        for seed, fifth in enumerate((0.01, 0.11, 0.06))
+        for stream in ("workers", "Poisson")
+    ]
+    assert verdicts("contacts are a Poisson stream", [], evidence(arrivals=rows)) == ["holds in part"]
+
+
+def test_first_calls_are_compared_where_tasks_are_short_and_few() -> None:
+    usual = {"part": "batches", "copies_lambda": 2, "tasks": 10, "deadline_s": 14_400, "c": 1800}
+    firsts = {"start": 0.5, "spread": 0.9}
+    rows = [
+        usual | {"policy": policy, "first": first, "day": day, "satisfied_batches": share}
+        for policy in PREDICTORS
+        for first, share in firsts.items()
+        for day in (1, 2)
+    ]
+    others = [
+        row | change | {"satisfied_batches": 0.0} for row in rows for change in ({"c": 7200}, {"deadline_s": 3600})
+    ]
+    others += [row | {"tasks": 20, "satisfied_batches": 0.0} for row in rows if row["first"] == "spread"]
+    (found,) = (claim for claim in judge(rows + others, evidence()) if "first calls" in claim.claim)
+    assert "history 50.0 % (50.0 to 50.0) and 90.0 % (90.0 to 90.0), speed" in found.evidence
+    assert found.runs == 2
+
+
 @pytest.mark.parametrize(
     ("gaps", "verdict"),
     [((3.78, 3.79), "holds"), ((3.9, 3.91), "holds in part"), ((3.5, 3.51), "does not hold here")],
@@ -152,6 +195,8 @@ def test_the_order_on_real_hosts_is_compared_on_each_start_date() -> None:
     for order in orders_of_hosts(rows):
         assert (order.history.mean, order.history.num) == (pytest.approx(20), 3)
         assert order.speed.high < 0
+        assert order.sent == (2.0,) * 3
+    assert orders_of_hosts(rows, 4.0)[0].sent == (2.5,) * 3
     (found,) = (found for found in judge([], evidence(hosts=rows)) if "real hosts" in found.claim)
     assert "history before speed in 2 of 2 settings" in found.evidence
     assert found.evidence.endswith("behind in 2 ([real hosts](#real-hosts))")
