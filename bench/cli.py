@@ -65,6 +65,7 @@ def main(name: str = "hindsched", load: Callable[[], click.Command] = _load_hind
 def _run(name: str, load: Callable[[], click.Command]) -> NoReturn:
     # slow imports are here, so that an interruption during them is reported
     import click
+    from click.shell_completion import shell_complete
 
     from hindsched.bench.progress import announce_compilation
     from hindsched.instances.errors import HindschedError, InputError
@@ -72,6 +73,9 @@ def _run(name: str, load: Callable[[], click.Command]) -> NoReturn:
     announce_compilation()
     try:
         command = load()
+        variable = f"_{name}_COMPLETE".upper()
+        if variable in os.environ:
+            sys.exit(shell_complete(command, {}, name, variable, os.environ[variable]))
         with command.make_context(name, sys.argv[1:]) as context:
             code = command.invoke(context)
         sys.stdout.flush()
@@ -81,7 +85,7 @@ def _run(name: str, load: Callable[[], click.Command]) -> NoReturn:
         click.echo(error.format_message(), err=True)
         sys.exit(EXIT_USAGE)
     except click.ClickException as error:
-        _fail(" ".join(error.format_message().split()), EXIT_USAGE)
+        _fail(" ".join(error.format_message().split()) + _help_of(error), EXIT_USAGE)
     except InputError as error:
         _fail(str(error), EXIT_USAGE)
     except HindschedError as error:
@@ -103,6 +107,16 @@ def _run(name: str, load: Callable[[], click.Command]) -> NoReturn:
             _drop_output()
         _fail(f"{place}: {error.strerror or ' '.join(str(error).split())}", EXIT_USAGE)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _help_of(error: click.ClickException) -> str:
+    """Return what a missing option means and where all options are explained; nothing for other errors."""
+    import click
+
+    if not isinstance(error, click.MissingParameter) or error.ctx is None:
+        return ""
+    text = getattr(error.param, "help", None)
+    return f"{f' {text}' if text else ''} See {error.ctx.command_path} --help."
 
 
 def _place_without_name(error: OSError) -> str:

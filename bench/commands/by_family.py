@@ -79,6 +79,10 @@ class FamilyCommand(click.Command):
         for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
+        others = [name for name in names() if name not in self._families(ctx)]
+        if self._chooses and others:
+            formatter.write_paragraph()
+            formatter.write_text(f"For the options of {', '.join(others)}: --family NAME --help.")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, the family first: it decides which options exist."""

@@ -81,6 +81,29 @@ def test_help_and_version(hindsched):
     assert "\nCommands:\n" in err
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_commands_and_options(hindsched, monkeypatch, shell):
+    """The line of the tutorial defines a completion, which then calls the command for its answers."""
+    monkeypatch.setenv("_HINDSCHED_COMPLETE", f"{shell}_source")
+    code, out, err = hindsched()
+    assert (code, err) == (0, "")
+    assert "_HINDSCHED_COMPLETE" in out
+    monkeypatch.setenv("_HINDSCHED_COMPLETE", f"{shell}_complete")
+    for words, expected in (("hindsched sol", "solve"), ("hindsched solve --thr", "--threads")):
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", words.split()[-1] if shell == "fish" else str(words.count(" ")))
+        assert expected in hindsched()[1]
+
+
+def test_the_help_names_the_families_whose_options_it_leaves_out(hindsched):
+    for verb in ("generate", "import", "score", "reproduce"):
+        _, out, _ = hindsched(verb, "--help")
+        assert "For the options of bags, batches, grid, deadline: --family NAME --help." in " ".join(out.split()), verb
+    _, out, _ = hindsched("generate", "--family", "grid", "--help")
+    assert "For the options of coupled, bags, batches, deadline: " in out
+    assert "For the options of" not in hindsched("simulate", "--help")[1]
+
+
 def test_a_termination_signal_is_an_interruption(hindsched, tiny, monkeypatch):
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr("hindsched.bench.coupled.commands.solve", lambda *_, **__: signal.raise_signal(signal.SIGTERM))
@@ -402,6 +425,8 @@ def test_bad_instances_give_one_line_and_exit_two(hindsched, tmp_path, monkeypat
         (["simulate", "TINY", "--policy", "IE", "--schedule", "no/such/folder/x.json"], "no such directory"),
         (["solve", "TINY", "TINY", "--schedule", "out"], "out/tiny.schedule.json: two schedules of this name"),
         (["frobnicate"], "frobnicate"),
+        (["import", "x.csv", "--slot", "9"], "Missing option '--m'. Tasks per iteration. See hindsched import --help."),
+        (["solve"], "Missing argument 'FILE...'. See hindsched solve --help."),
     ],
 )
 def test_bad_usage_gives_one_line_and_exit_two(hindsched, tiny, tmp_path, monkeypatch, arguments, said):
