@@ -99,6 +99,16 @@ def test_states_of_every_kind_mean_the_same():
     assert instances.states.to_letters(reclaimed.states) == ["ur"]
 
 
+def test_a_list_of_wrong_length_is_named():
+    for name in ("w", "mu"):
+        with pytest.raises(hs.InputError, match=rf"^{name}: 2 values, expected one per worker, 1$"):
+            hs.from_states(["uuu"], **{name: [1, 2]})
+
+
+def test_completion_offers_the_public_names_alone():
+    assert dir(hs) == sorted(hs.__all__)
+
+
 def test_chains_are_fitted_on_the_past_where_there_is_one():
     past = ["uuuuuudd", "uuuudddd"]
     assert set(hs.from_states(["uud", "udu"]).chains) == {None}  # never on the states that are scored

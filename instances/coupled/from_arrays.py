@@ -73,6 +73,9 @@ def from_states(
             raise InputError(f"{len(before)} workers, expected {p} as in states", place="past")
         if before.shape[1] > 1:
             chains = tuple(fit(row) for row in before)
+    for name, values in (("w", w), ("mu", mu)):
+        if isinstance(values, Sequence | np.ndarray) and len(values) != p:
+            raise InputError(f"{len(values)} values, expected one per worker, {p}", place=name)
     return Instance(
         tasks=p if tasks is None else tasks,
         iterations=iterations,
