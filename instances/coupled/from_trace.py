@@ -106,8 +106,9 @@ def from_trace(
         raise InputError(f"{train_slots}, expected 0 (no chains) or at least 2", place="train_slots")
     if slots is not None and slots < 1:
         raise InputError(f"{slots}, expected an integer >= 1", place="slots")
-    if start is not None:
-        start = to_moment(start, "start") - train_slots * to_length(slot_s, "slot_s")
+    first = None if start is None else to_moment(start, "start")
+    if first is not None:
+        start = first - train_slots * to_length(slot_s, "slot_s")
     slots = None if slots is None else train_slots + slots
     window = trace.window(slot_s=slot_s, start=start, slots=slots, nodes=nodes)
     states = trace.states(
@@ -119,6 +120,8 @@ def from_trace(
         unobserved=unobserved,
     )
     if states.shape[1] <= train_slots:
+        if first is not None:
+            trace.expect_observed(Window(window.nodes, first, 1, window.slot_s))
         raise InputError(f"{states.shape[1]}, expected more than train_slots, {train_slots}", place="slots")
     trace.expect_observed(
         Window(window.nodes, window.start + train_slots * window.slot_s, window.slots - train_slots, window.slot_s)

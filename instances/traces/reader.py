@@ -144,7 +144,8 @@ def _form(file: TraceFile, columns: Mapping[str, str]) -> _Form:
         place = f"line {number}"
         if _is_toml(file.text):
             raise InputError("a TOML file, expected a trace; a campaign is run by hindsched campaign", place=place)
-        if len(line.split()) in (18, 29):
+        job = next((text for _, text in significant(lines) if not text.startswith(";")), line)
+        if len(job.split()) in (18, 29):
             raise InputError("a log of jobs, expected a trace; it is read with --family grid", place=place)
         raise InputError(f"{excerpt(line)} is in no known form; {'; '.join(reasons)}", place=place)
     except InputError as error:

@@ -72,6 +72,11 @@ def test_counts_of_three_zones_are_joined(hindsched, tmp_path):
             "date,up\n0,1\n60,1\n",
             "a slot of 600 s, expected at most the 120 s in which the node is",
         ),
+        (
+            "jobs.swf",
+            "; Version: 2.2\n1" + " 0" * 17 + "\n",
+            "a log of jobs, expected a trace; it is read with --family",
+        ),
         ("empty.csv", "# nothing\n", "only comments and blank lines, expected a trace"),
     ],
 )
@@ -161,6 +166,9 @@ def test_a_window_after_the_trace_is_refused_also_with_training(hindsched, tmp_p
         code, out, err = hindsched("import", path, "--slot", "600", "--m", "1", *choice, *arguments)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert "but the nodes are observed from 2023-02-15 22:00:00 to 2023-02-15 23:20:00" in err
+    code, _, err = hindsched("import", path, "--slot", "600", "--m", "1", "--start", "2025-01-01")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "but the nodes are observed from" in err
 
 
 @pytest.mark.parametrize(
