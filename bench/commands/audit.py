@@ -90,8 +90,8 @@ def _audit(log: str, traces: tuple[str, ...], output: Path | None, as_json: bool
         for sentence in done.assumptions:
             click.echo(f"hindsched: assumed: {sentence}", err=True)
     if output is not None:
-        write_audit_page(done, output, Path(log).name)
-        say_written("page", str(output))
+        written = write_audit_page(done, output, Path(log).name)
+        say_written("page, picture and tables", ", ".join(map(str, written)))
 
 
 def audit_of(log: str, traces: Sequence[str], given: Row) -> Audit:
