@@ -165,7 +165,7 @@ def _draw_panel(axes: Axes, bag: pd.DataFrame) -> None:
     for bar in axes.patches:
         if isinstance(bar, Rectangle) and bar.get_height() > top:  # a clipped bar shows its height as a number
             axes.annotate(
-                f"{bar.get_height():.0f}",
+                f"{bar.get_height():.2g}",
                 (bar.get_x() + bar.get_width() / 2, top),
                 (0, -9),
                 textcoords="offset points",

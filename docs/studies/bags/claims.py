@@ -493,7 +493,7 @@ def _fcfs(evidence: Evidence) -> list[Claim]:
             f"{as_percent(replicated)} over FCFS",
             within(max(x.low for x in predicted.values()), max(x.high for x in predicted.values()), 0, above=True),
             runs=_num(_of(evidence, tasks=25, reference_s=1800)),
-            reason="the paper does not describe its predictor",
+            reason="with `hour`; the paper does not describe its predictor, and the worst one leaves it open on M01",
         ),
         Claim(
             "Weekdays",

@@ -64,6 +64,7 @@ _PREDICTED = (
     ("M01, 1800 s", {"machines": "M01", "reference_s": 1800}),
     ("M04, 7200 s", {"machines": "M04", "reference_s": 7200}),
     ("M01, 25 of 7200 s", {"machines": "M01", "reference_s": 7200, "tasks": 25}),
+    ("M01, 25 of 1800 s", {"machines": "M01", "reference_s": 1800, "tasks": 25}),
 )
 #: Stores of the bar charts.
 _BARS = (
@@ -221,10 +222,12 @@ class ClaimsPage:
         return number_of_claims(self._claims, word)
 
     def trace_runs(self, kind: str = "all") -> str:
-        """Return the number of runs on the traces: all, starts, traces, unfinished, optima, unproven."""
+        """Return a number of runs on the traces: all, starts, traces, swept traces, unfinished, optima, unproven."""
         rows = self.evidence.traces
-        if one_of(kind, ("all", "starts", "traces", "unfinished", "optima", "unproven")) == "traces":
+        if one_of(kind, ("all", "starts", "traces", "swept", "unfinished", "optima", "unproven")) == "traces":
             return count(rows["seed"].nunique())
+        if kind == "swept":
+            return count(self.evidence.sweeps["seed"].nunique())
         if kind in ("unfinished", "unproven"):
             return count(int(rows[kind].sum()))
         starts = rows.drop_duplicates(["trace", "seed", "when"])["starts"].sum()

@@ -52,6 +52,7 @@ def test_no_ratio_is_below_one_and_sharing_never_hurts_the_optimum(rows: list[di
         best = {store: float(row[traces.optimum_column(store, on_demand=False)]) for store in Store}
         demand = {store: float(row[traces.optimum_column(store, on_demand=True)]) for store in Store}
         assert best[Store.SHARED] <= best[Store.PRIVATE] + 1e-4
+        assert row["FCFS shared unnoticed"] == row["FCFS private unnoticed"]  # by a theorem
         for name, store, absence in traces.RUNS:
             saves = name in ("FCFS-PRDCT-DMD", "oracle")
             assert float(row[traces.column(name, store, absence)]) >= (demand if saves else best)[store] - 1e-4
