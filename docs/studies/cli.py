@@ -18,6 +18,7 @@ STUDIES = {
     "bags-traces": "docs.studies.commands.bags_traces:bags_traces",
     "batches-arrivals": "docs.studies.commands.batches_arrivals:batches_arrivals",
     "batches-copies": "docs.studies.commands.batches_copies:batches_copies",
+    "batches-correlated": "docs.studies.commands.batches_correlated:batches_correlated",
     "batches-crowd": "docs.studies.commands.batches_crowd:batches_crowd",
     "batches-hosts": "docs.studies.commands.batches_hosts:batches_hosts",
     "batches-policies": "docs.studies.commands.batches_policies:batches_policies",

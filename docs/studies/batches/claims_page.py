@@ -19,6 +19,7 @@ from docs.studies.batches.claims import (
     printed_numbers,
 )
 from docs.studies.batches.copies import BINS
+from docs.studies.batches.correlated import OTHERS, QUESTIONS, TASKS, Question, gain, together
 from docs.studies.batches.evidence import Evidence, Rows, duration, read_table, select, times_of
 from docs.studies.claims import Claim, Exhibit
 from docs.studies.claims_tables import claims_frame, claims_table, exhibits_table, number_of_claims, printed_table
@@ -76,8 +77,10 @@ class ClaimsPage:
             self.at_requests,
             self.order,
             self.hosts_order,
+            self.correlated,
         )
-        return {writer.__name__: writer for writer in (*tables, self.num_claims, self.hosts)}
+        numbers = (self.num_claims, self.hosts, self.correlated_errors, self.correlated_most)
+        return {writer.__name__: writer for writer in (*tables, *numbers)}
 
     def files(self) -> dict[str, Picture | DataFile]:
         """Return figures and data files next to the page, by name."""
@@ -107,6 +110,10 @@ class ClaimsPage:
     @cached_property
     def _runs(self) -> list[dict[str, Any]]:
         return read_table("runs")
+
+    @cached_property
+    def _forecasts(self) -> list[dict[str, Any]]:
+        return read_table("correlated")
 
     @cached_property
     def _claims(self) -> Sequence[Claim]:
@@ -191,6 +198,35 @@ class ClaimsPage:
         """Return a number of the study of real hosts: hosts, tasks or dates."""
         rows = self._evidence.hosts
         return str(len({row["date"] for row in rows}) if what == "dates" else rows[0][what])
+
+    def correlated(self) -> str:
+        """Return what forecasts for real hosts gain by other hosts; gains above 0 with their interval are bold."""
+        lines = []
+        for question in QUESTIONS:
+            rows = self._of(question, "hosts")
+            within = f"{question.horizon_h} h"
+            asked = f"available in {within}" if question.c is None else f"C = {duration(question.c)} within {within}"
+            num = [row["forecasts"] for row in rows]
+            brier, right = (
+                np.average([row[f"{what}_own"] for row in rows], weights=num) for what in ("brier", "right")
+            )
+            gains = [gain(rows, other) for other in OTHERS]
+            cells = [f"**{one.text('+.1f')}**" if one.low > 0 else one.text("+.1f") for one in gains]
+            lines.append([asked, f"{brier:.3f}", f"{100 * right:.1f}", *cells])
+        return text_table(["forecast", "own: Brier score", "own: right, %", *OTHERS], lines)
+
+    def correlated_errors(self) -> str:
+        """Return how the sum of errors over real hosts varies for the paper's tasks, against independent hosts."""
+        found = [together(self._of(question, "hosts")).mean for question in TASKS]
+        return f"{min(found):.1f} to {max(found):.1f}"
+
+    def correlated_most(self, source: str, end: str) -> str:
+        """Return the greatest mean or upper end (``high``) of gains for the paper's tasks, in percent, rounded up."""
+        gains = [gain(self._of(question, source), other) for question in TASKS for other in OTHERS]
+        return f"{np.ceil(10 * max(getattr(one, end) for one in gains)) / 10:.1f}"
+
+    def _of(self, question: Question, source: str) -> Rows:
+        return select(self._forecasts, source=source, horizon_h=question.horizon_h, c=question.c)
 
     def _table_1(self) -> pd.DataFrame:
         rows = self._evidence.arrivals
