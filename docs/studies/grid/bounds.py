@@ -8,10 +8,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from docs.studies.grid.made_rows import made_rows
 from hindsched import instances, offline
-from hindsched.bench.campaign.engine import Job, run_jobs
-from hindsched.bench.campaign.jobs import job_key
-from hindsched.bench.campaign.journal import Journal
 from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.grid import Instance
 from hindsched.instances.grid.packaged_log import FIRST, JOBS, NODES, kth_sp2
@@ -71,26 +69,15 @@ def measure(
         backfilling, ``value`` that of the best schedule, ``lower`` the proven bound, ``certified`` the bound that the
         certificate proves alone.
     """
-    chosen = [window for window in windows if log is not None or _is_packaged(*window[:2])]
-    jobs = [
-        Job(
-            job_key("grid", "offline", "bounds", first, count, limit_s, is_processor, seed),
-            f"{count} jobs from job {first}",
-            _row,
-            (first, count, limit_s, is_processor, log, seed),
-        )
-        for first, count, limit_s in chosen
-    ]
-    with Journal(folder) as journal:
-        run_jobs("grid-bounds", jobs, journal, num_processes=1, dask=None)
-        return [dict(journal[job.key]) for job in jobs]
+    chosen = [(*window, is_processor, log, seed) for window in windows if log is not None or _is_packaged(*window[:2])]
+    return made_rows("bounds", _rows, chosen, folder)
 
 
 def _is_packaged(first: int, count: int) -> bool:
     return first >= FIRST and first + count <= FIRST + JOBS
 
 
-def _row(first: int, count: int, limit_s: int, is_processor: bool, log: str | None, seed: int) -> dict[str, Any]:
+def _rows(first: int, count: int, limit_s: int, is_processor: bool, log: str | None, seed: int) -> list[dict[str, Any]]:
     instance = _window(first, count, log)
     offline.solve(Instance(2, _SLOT_S, [0, 0, 0], [2, 1, 2], [3, 1, 2]), solver="bounds")  # loads the compiled code
     begun, used = time.monotonic(), time.process_time()
@@ -108,8 +95,7 @@ def _row(first: int, count: int, limit_s: int, is_processor: bool, log: str | No
         certified = proof.outcome.value
     rules = [run_policy(instance, "asap_counted")]
     rules += [run_policy(instance, "queue", rule=rule) for rule in ("length", "area", "width", "file")]
-    return {
-        "kind": "bounds",
+    row = {
         "first": first,
         "jobs": count,
         "limit_s": limit_s,
@@ -122,6 +108,7 @@ def _row(first: int, count: int, limit_s: int, is_processor: bool, log: str | No
         "seconds": round(seconds, 1),
         "processor_s": round(processor, 1),
     }
+    return [row]
 
 
 def _window(first: int, count: int, log: str | None) -> Instance:

@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from docs.studies.grid.made_rows import made_rows
 from hindsched import instances
-from hindsched.bench.campaign.engine import Job, run_jobs
-from hindsched.bench.campaign.jobs import job_key
-from hindsched.bench.campaign.journal import Journal
 from hindsched.bench.grid.experiment import MIXES
 from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.grid import Instance
@@ -62,19 +60,7 @@ def event_rows(folder: Path) -> list[dict[str, Any]]:
         this run and in the run of the same overlay without events; ``wait`` and ``wait_before`` are their total waits
         in slots in the two runs. ``area`` is that of all jobs in node-slots.
     """
-    jobs = [
-        Job(
-            job_key("grid", "online", "dynamics", seed, sorted(options.items())),
-            f"{options} with seed {seed}",
-            _event_row,
-            (seed, options),
-            group=str(seed),
-        )
-        for seed, options in product(range(_SEEDS), _settings())
-    ]
-    with Journal(folder) as journal:
-        run_jobs("grid-dynamics", jobs, journal, num_processes=1, dask=None)
-        return [row for job in jobs for row in journal[job.key]["rows"]]
+    return made_rows("dynamics", _event_row, product(range(_SEEDS), _settings()), folder)
 
 
 @lru_cache(maxsize=2)
@@ -87,7 +73,7 @@ def _before(seed: int, overlay: str) -> Run:
     return run_policy(_workload(seed), Dgs(overlay=overlay, seed=seed), engine="kernel")
 
 
-def _event_row(seed: int, options: dict[str, Any]) -> dict[str, Any]:
+def _event_row(seed: int, options: dict[str, Any]) -> list[dict[str, Any]]:
     policy = Dgs(**options, seed=seed)
     run, before = run_policy(_workload(seed), policy, engine="kernel"), _before(seed, policy.overlay)
     _expect_valid(run)
@@ -104,7 +90,7 @@ def _event_row(seed: int, options: dict[str, Any]) -> dict[str, Any]:
         "wait_before": int((before.starts - run.instance.submit)[both].sum()),
         **{name: counts.get(name, 0) for name in (*_CAUSES, *_COUNTERS)},
     }
-    return {"kind": "dynamics", "rows": [row]}
+    return [row]
 
 
 def _expect_valid(run: Run) -> None:
@@ -127,23 +113,11 @@ def burst_rows(folder: Path) -> list[dict[str, Any]]:
         A row per mix, kind of arrivals and seed with the names of `BURST_COLUMNS`. ``most_requested`` is the largest
         requested utilisation of a day, ``days_above_1`` the number of days on which it is above 1.
     """
-    jobs = [
-        Job(
-            job_key("grid", "online", "bursts", mix, kind, seed),
-            f"{mix} {kind} with seed {seed}",
-            _burst_row,
-            (mix, kind, seed),
-            group=f"{mix} {kind} {seed}",
-        )
-        for mix in MIXES
-        for kind, seed in product(("poisson", "bursts"), range(_BURST_SEEDS[mix]))
-    ]
-    with Journal(folder) as journal:
-        run_jobs("grid-bursts", jobs, journal, num_processes=1, dask=None)
-        return [row for job in jobs for row in journal[job.key]["rows"]]
+    runs = ((mix, kind, seed) for mix in MIXES for kind in ("poisson", "bursts") for seed in range(_BURST_SEEDS[mix]))
+    return made_rows("bursts", _burst_row, runs, folder)
 
 
-def _burst_row(mix: str, kind: str, seed: int) -> dict[str, Any]:
+def _burst_row(mix: str, kind: str, seed: int) -> list[dict[str, Any]]:
     distribution, count = MIXES[mix]
     arrivals = POISSON if kind == "poisson" else BURSTS
     instance = generate(jobs=count, load=_BURST_LOAD, seed=seed, mix=distribution, arrivals=arrivals)
@@ -164,4 +138,4 @@ def _burst_row(mix: str, kind: str, seed: int) -> dict[str, Any]:
         "failed": metrics.failed,
         "mean_wait_s": round(instance.slot_s * metrics.total_wait / ran, 2),
     }
-    return {"kind": "bursts", "rows": [row]}
+    return [row]

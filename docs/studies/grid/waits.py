@@ -7,10 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from docs.studies.grid.made_rows import made_rows
 from hindsched import instances, offline
-from hindsched.bench.campaign.engine import Job, run_jobs
-from hindsched.bench.campaign.jobs import job_key
-from hindsched.bench.campaign.journal import Journal
 from hindsched.instances.errors import SelfCheckError
 from hindsched.instances.grid import Instance
 from hindsched.instances.grid.generate import WIDE_MIX, generate
@@ -46,19 +44,7 @@ def measure(folder: Path) -> list[dict[str, Any]]:
         seed. ``policy`` is also ``best`` for the best known schedule and ``bound`` for the proven bound. ``messages``
         are those of push for dgs; forwards, withdrawals and notices for late.
     """
-    jobs = [
-        Job(
-            job_key("grid", "offline" if policy == "best" else "online", "waits", place, policy, sorted(more.items())),
-            f"{policy} on {place}",
-            _rows,
-            (place, policy, more),
-            group=place,
-        )
-        for place, policy, more in _runs()
-    ]
-    with Journal(folder) as journal:
-        run_jobs("grid-waits", jobs, journal, num_processes=1, dask=None)
-        return [row for job in jobs for row in journal[job.key]["rows"]]
+    return made_rows("waits", _rows, _runs(), folder)
 
 
 def _runs() -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -82,10 +68,10 @@ def _workload(place: str) -> Instance:
     return generate(nodes=_NODES, slot_s=60, jobs=_JOBS, load=_LOAD, seed=int(number), mix=replace(WIDE_MIX, wide=0.0))
 
 
-def _rows(place: str, policy: str, more: dict[str, Any]) -> dict[str, Any]:
+def _rows(place: str, policy: str, more: dict[str, Any]) -> list[dict[str, Any]]:
     instance = _workload(place)
     if policy == "best":
-        return {"kind": "waits", "rows": _best(place, instance)}
+        return _best(place, instance)
     messages: int | None = None
     seed, patience = more.get("seed"), more.get("patience")
     run = run_policy(instance, make_policy(policy, **more))
@@ -98,7 +84,7 @@ def _rows(place: str, policy: str, more: dict[str, Any]) -> dict[str, Any]:
     if not verdict.is_valid or verdict.outcome.total_wait != metrics.total_wait:
         raise SelfCheckError(f"{policy} on {place}: the checker says {verdict}")
     values = (place, policy, seed, patience, metrics.jobs, metrics.failed, metrics.total_wait, metrics.max_wait)
-    return {"kind": "waits", "rows": [dict(zip(COLUMNS, (*values, messages, "run"), strict=True))]}
+    return [dict(zip(COLUMNS, (*values, messages, "run"), strict=True))]
 
 
 def _best(place: str, instance: Instance) -> list[dict[str, Any]]:
