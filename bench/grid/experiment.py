@@ -46,6 +46,8 @@ _COMPRESS = ("1", "4/5", "3/5")
 _NODES, _SLOT_S = 5_000, 60
 #: Numbers of nodes at the same load per node, besides `_NODES`.
 _SIZES = (1_250, 2_500)
+#: Orders of a queue: the shortest first, and the order of submission.
+_RULES = ("length", "file")
 #: Values of options that vary one at a time, and the share of the full length of these runs.
 _SWEEPS = {"fwd": (1, 2, 3, 5, 10, 20), "poll_slots": (1, 2, 5, 15, 60)}
 _SWEEP_SCALE = 0.2
@@ -218,7 +220,8 @@ def _settings_of_dgs(workload: Workload, seed: int) -> Iterator[_Run]:
 def _centralised(workload: Workload) -> Iterator[_Run]:
     for policy in ("asap_pinned", "asap_counted", "easy", "fcfs"):
         yield workload, policy, {}
-    yield workload, "queue", {"rule": "length"}
+    for rule in _RULES:
+        yield workload, "queue", {"rule": rule}
 
 
 def _overlay(setup: Setup) -> Iterator[_Run]:
@@ -275,7 +278,7 @@ def _whole(setup: Setup) -> Iterator[_Run]:
         workload = Workload(mix, NODES, log=setup.kth, slot_s=1)
         for policy in ("fcfs", "easy", "asap_counted"):
             yield workload, policy, {}
-        for rule in ("length", "file"):
+        for rule in _RULES:
             yield workload, "queue", {"rule": rule}
 
 

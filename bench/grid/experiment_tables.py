@@ -15,6 +15,7 @@ __all__ = [
     "mean_wait_s",
     "overlay_pairs",
     "per_day",
+    "scheduler",
     "select",
     "tables",
 ]
@@ -55,6 +56,11 @@ def mean_wait_s(row: Row) -> float:
 def per_day(row: Row, name: str) -> float:
     """Return a counter of messages per day of submissions."""
     return float(row[name] * 86_400 / (row["submitted_slots"] * row["slot_s"]))
+
+
+def scheduler(row: Row) -> str:
+    """Return the name of the scheduler of a run, with the rule of a queue."""
+    return f"queue({row['rule']})" if row["policy"] == "queue" else str(row["policy"])
 
 
 def overlay_pairs(rows: Rows, mix: str, load: float) -> list[tuple[float, float]]:
@@ -114,10 +120,10 @@ def _overlays(pairs: Sequence[tuple[float, float]]) -> Row:
 
 def _baselines(rows: Rows) -> list[Row]:
     lines = []
-    for policy in dict.fromkeys(row["policy"] for row in rows):
-        usual = {"degree": 20, "overlay": "static", "messaging": "push"} if policy == "dgs" else {}
-        runs = select(rows, policy=policy, **usual)
-        lines.append({"policy": policy, **_mean("wait_s", map(mean_wait_s, runs)), **_failures(runs)})
+    for name in dict.fromkeys(map(scheduler, rows)):
+        usual = {"degree": 20, "overlay": "static", "messaging": "push"} if name == "dgs" else {}
+        runs = [row for row in select(rows, **usual) if scheduler(row) == name]
+        lines.append({"policy": name, **_mean("wait_s", map(mean_wait_s, runs)), **_failures(runs)})
     return lines
 
 
@@ -126,8 +132,11 @@ def log_table(rows: Rows) -> list[Row]:
     found = []
     runs = select(rows, part="log")
     keys = ("compress", "policy", "overlay", "messaging")
-    for key in dict.fromkeys(tuple(row.get(name) for name in keys) for row in runs):
-        mine = select(runs, **dict(zip(keys, key, strict=True)))
+    settings: dict[tuple[Any, ...], list[Row]] = {}
+    for row in runs:
+        key = (row.get("compress"), scheduler(row), row.get("overlay"), row.get("messaging"))
+        settings.setdefault(key, []).append(row)
+    for key, mine in settings.items():
         mean, half = confidence_interval(map(mean_wait_s, mine))
         failed = confidence_interval([100 * row["failed"] / row["jobs"] for row in mine])[0]
         line = dict(zip(keys, key, strict=True)) | {"jobs": mine[0]["jobs"], "wait_s": mean}

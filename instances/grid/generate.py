@@ -152,7 +152,7 @@ BURSTS = Arrivals(swing=0.6, weekend=0.5, batch=50.0)
 
 #: The default: mean width about 14 on 5,000 nodes; half of the jobs are serial, some are wider than a neighbourhood.
 WIDE_MIX = JobMix()
-#: Mean width about 3.7, which the numbers of messages in the paper's first table imply.
+#: Mean width about 3.7, which the numbers of messages in the paper's second table imply.
 NARROW_MIX = JobMix(serial=0.585, wide=0.0, top=4)
 
 

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 from docs.studies.claims import Claim, Exhibit, PrintedNumber
 from docs.studies.claims_tables import claims_frame, claims_table, exhibits_table, number_of_claims, one_of
 from docs.studies.estimates import Estimate, estimate
-from docs.studies.grid.claims import Setting, class_means, dgs_runs, interval_text, judge, settings_of, size_rates
+from docs.studies.grid.claims import (
+    CLASS_NAMES,
+    DAY_SLOTS,
+    Setting,
+    class_means,
+    dgs_runs,
+    interval_text,
+    judge,
+    settings_of,
+    size_rates,
+    whole_days,
+)
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.text_table import text_table
 from hindsched.bench.grid.experiment import CLASSES
@@ -23,26 +34,26 @@ from hindsched.bench.shared_types import Row
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 __all__ = ["ClaimsPage"]
 
 _EXECUTED, _CLASSES, _MESSAGES = "executed.svg", "classes.svg", "messages.svg"
-_DAY_SLOTS = 1440
 #: Slots between two rounds of Cyclon in these runs, and in some further ones.
 _EVERY, _RARE = 10, 1_000
 #: Workloads whose waits the figures show: elsewhere nearly no job waits.
 _BUSY = (("wide", 0.95), ("narrow", 0.95))
 
 _EXHIBITS = (
-    Exhibit("Figures 1, 2", "not at hand", "not at hand"),
+    Exhibit("Figures 1, 2; Section 3.8", "not at hand", "not judged"),
     Exhibit("Figure 3", "the search of a node", "[model](../../grid/model.md#33-dgs)"),
     Exhibit("Table I", "messages and lost jobs of Push, Pull and Poll", "[Table I](#table-i)"),
     Exhibit("Table II", "four degrees: lost jobs, waits, messages", "[Table II](#table-ii)"),
     Exhibit("Table III", "waits over the dynamic and the static overlay", "[Table III](#table-iii)"),
     Exhibit("Figure 4", "requested and executed utilisation over time", "[picture](utilisation.svg)"),
     Exhibit(
-        "Figures 5a, 5b to 5d, 6a, 6b",
-        "utilisation, waits by width, length and area, and messages; their axes are not at hand",
+        "Figures 5a to 5d, 6a, 6b",
+        "utilisation, waits by width, length and area, and messages; their axes are not at hand, nor which is which",
         f"[EU against RU]({_EXECUTED}), [waits by class]({_CLASSES}), "
         f"[messages by number of nodes and degree]({_MESSAGES})",
     ),
@@ -183,7 +194,7 @@ class ClaimsPage:
                 static, often = (dgs_runs(self._paper, setting, overlay=name) for name in ("static", "cyclon"))
                 cells = [interval_text(_paired(runs, static), ",.1f") for runs in (often, rare)]
                 lines.append([_name(setting), *cells, str(len(rare))])
-        names = [f"a round each {slots:,} slots, s" for slots in (_EVERY, _RARE)]
+        names = [f"a round every {slots:,} slots, s" for slots in (_EVERY, _RARE)]
         return text_table(["dynamic - static", *names, "seeds"], lines)
 
     def sweep(self, option: str) -> str:
@@ -199,13 +210,10 @@ class ClaimsPage:
                 messages = _estimates(mine, *(partial(per_day, name=name) for name in names))
                 longer = _paired(mine, select(runs, mix=mix, **{option: usual}))
                 cells = [interval_text(wait, ",.0f"), interval_text(longer, ",.0f") if value != usual else NOTHING]
-                cells += [
-                    interval_text(failed),
-                    *(interval_text(each, ",.0f") for each in messages),
-                ]
+                cells += [interval_text(failed), *(interval_text(each, ",.0f") for each in messages)]
                 lines.append([mix, str(value), *cells, str(wait.num)])
         what = {"fwd": "searchers", "poll_slots": "slots between polls"}[option]
-        head = ["jobs", what, "mean wait, s", f"minus that with {usual}", "failed, %"]
+        head = ["jobs", what, "mean wait, s", f"difference to {usual}, s", "failed, %"]
         return text_table([*head, *(f"{name} per day" for name in names), "runs"], lines)
 
     def sizes(self) -> str:
@@ -234,13 +242,13 @@ class ClaimsPage:
         return text_table(["workload", "M", *names], lines)
 
     def lengths(self) -> str:
-        """Return mean waits by length at 95 % of load: dgs, and schedulers with a centre with and without holes."""
+        """Return mean waits by length at 95 % of load: dgs, and centralised schedulers with and without holes."""
         found = {
             (setting, policy): class_means(self._paper, setting, "length", policy)
             for setting, policy in product(_BUSY, ("dgs", *COMPARED))
         }
         lines = []
-        for name in CLASSES["length"]:
+        for name in _names("length"):
             waits = [means.get(name) for means in found.values()]
             lines.append([name, *(NOTHING if wait is None else interval_text(wait, ",.0f") for wait in waits)])
         return text_table(["length", *(f"{mix}, {policy}" for (mix, _), policy in found)], lines)
@@ -248,25 +256,16 @@ class ClaimsPage:
     def first_schedules(self) -> str:
         """Return messages per day with the first schedules over new links, which push over Cyclon needs."""
         links = self._links()
-        a_day = estimate(each * _DAY_SLOTS / _EVERY for each in links)
+        a_day = estimate(each * DAY_SLOTS / _EVERY for each in links)
         lines = []
         for setting in self._settings:
             runs = dgs_runs(self._paper, setting, overlay="cyclon")
             push, pull = _estimates(runs, partial(per_day, name="push"), partial(per_day, name="pull"))
-            rooms = [pull - push for push, pull in _pushes(runs)]
+            rooms = [per_day(row, "pull") - per_day(row, "push") for row in runs]
             periods = [a_day.mean * _EVERY / room for room in rooms if room > 0]
             period = interval_text(estimate(periods), ",.0f") if len(periods) == len(rooms) else NOTHING
-            both = f"{push.mean + a_day.mean:,.0f}"
-            lines.append(
-                [
-                    _name(setting),
-                    interval_text(push, ",.0f"),
-                    interval_text(a_day, ",.0f"),
-                    both,
-                    interval_text(pull, ",.0f"),
-                    period,
-                ]
-            )
+            first, second, last = (interval_text(each, ",.0f") for each in (push, a_day, pull))
+            lines.append([_name(setting), first, second, f"{push.mean + a_day.mean:,.0f}", last, period])
         names = ["push", "first schedules", "both", "pull", "least period, min"]
         return text_table(["per day, dynamic", *names], lines)
 
@@ -295,22 +294,19 @@ class ClaimsPage:
         """Return RU and EU of each day until the last submission."""
         import pandas as pd
 
-        rows = []
-        for setting in self._settings:
-            for run in dgs_runs(self._paper, setting):
-                whole = run["submitted_slots"] // _DAY_SLOTS
-                for requested, executed in zip(run["days"]["requested"], run["days"]["executed"], strict=True):
-                    rows.append({"setting": _name(setting), "requested": requested, "executed": executed})
-                    whole -= 1
-                    if whole == 0:
-                        break
+        rows = [
+            {"setting": _name(setting), "requested": requested, "executed": executed}
+            for setting in self._settings
+            for run in dgs_runs(self._paper, setting)
+            for requested, executed in whole_days(run)
+        ]
         return pd.DataFrame(rows)
 
     def _draw_executed(self, path: Path) -> None:
         """Draw EU against RU, a point per day."""
         figure, (axes,) = canvas.new_figure(1, width=6.4, heights=(4.2,))
         for colour, (name, mine) in enumerate(self._days().groupby("setting", sort=False)):
-            style: dict[str, Any] = {"s": 7, "alpha": 0.6, "linewidths": 0}
+            style: dict[str, Any] = {"s": 9, "alpha": 0.6, "linewidths": 0, "marker": "osD^"[colour % 4]}
             axes.scatter(
                 100 * mine["requested"], 100 * mine["executed"], color=canvas.COLOURS[colour], label=name, **style
             )
@@ -337,17 +333,20 @@ class ClaimsPage:
         """Draw mean waits by width, length and area on a logarithmic axis, with intervals."""
         frame = self._waits()
         figure, (panels,) = canvas.new_grid(1, len(CLASSES))
-        for axes, (kind, names) in zip(panels, CLASSES.items(), strict=True):
+        labels = ("width, nodes", "length", "area, quarter of the jobs")
+        for axes, kind, label in zip(panels, CLASSES, labels, strict=True):
+            names = _names(kind)
             for colour, (mix, _) in enumerate(_BUSY):
                 mine = frame[(frame["kind"] == kind) & (frame["mix"] == mix)]
                 places = [names.index(name) for name in mine["class"]]
                 least = [max(low, mean / 10) for low, mean in zip(mine["low"], mine["mean"], strict=True)]
                 ends = [mine["mean"] - least, mine["high"] - mine["mean"]]
-                style: dict[str, Any] = {"fmt": "-o", "markersize": 4, "capsize": 3}
+                style: dict[str, Any] = {"fmt": ("-o", "--s")[colour], "markersize": 4, "capsize": 3}
                 axes.errorbar(places, mine["mean"], yerr=ends, color=canvas.COLOURS[colour], label=mix, **style)
-            axes.set_xticks(range(len(names)), names, fontsize=8)
+            axes.set_xticks(range(len(names)), [name.removeprefix("quarter ") for name in names], fontsize=8)
             axes.set_yscale("log")
-            axes.set_xlabel(kind)
+            axes.set_xlabel(label)
+        _share_heights(panels)
         panels[0].set_ylabel("mean wait, s, at 95 % of load")
         panels[0].legend(fontsize=8, frameon=False)
         canvas.save(figure, path)
@@ -360,7 +359,7 @@ class ClaimsPage:
         for setting, method in product(self._settings, ("push", "pull")):
             head = {"setting": _name(setting), "method": method}
             for nodes, rates in size_rates(self._rows, setting, method).items():
-                rows.append(head | {"along": "nodes", "x": nodes} | estimate(rates)._asdict())
+                rows.append(head | {"along": "nodes", "x": nodes} | estimate(rates.values())._asdict())
             for degree in _TABLE_2:
                 runs = dgs_runs(self._paper, setting, degree=degree)
                 found = estimate(per_day(row, method) / row["nodes"] for row in runs)
@@ -386,13 +385,26 @@ class ClaimsPage:
             axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
             axes.minorticks_off()
             axes.set_xlabel(label)
+        _share_heights(panels)
         panels[0].set_ylabel("messages per node and day")
-        panels[1].legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        panels[1].legend(fontsize=7, frameon=False, handlelength=4, loc="center left", bbox_to_anchor=(1.0, 0.5))
         canvas.save(figure, path)
 
 
 def _name(setting: Setting) -> str:
     return f"{setting[0]} {setting[1]:.0%}"
+
+
+def _names(kind: str) -> list[str]:
+    """Return the names of the classes of jobs by width, length or area."""
+    return [CLASS_NAMES.get(name, name) for name in CLASSES[kind]]
+
+
+def _share_heights(panels: Sequence[Axes]) -> None:
+    """Give panels the same range of heights."""
+    ends = [end for axes in panels for end in axes.get_ylim()]
+    for axes in panels:
+        axes.set_ylim(min(ends), max(ends))
 
 
 def _failed(row: Row) -> float:
@@ -403,10 +415,6 @@ def _paired(runs: Rows, others: Rows) -> Estimate:
     """Estimate how much longer jobs wait in some runs than in others with the same seeds, in seconds."""
     waits = {row["seed"]: mean_wait_s(row) for row in others}
     return estimate(mean_wait_s(row) - waits[row["seed"]] for row in runs)
-
-
-def _pushes(runs: Rows) -> list[tuple[float, float]]:
-    return [(per_day(row, "push"), per_day(row, "pull")) for row in runs]
 
 
 def _estimates(runs: Rows, *measures: Callable[[Row], float]) -> list[Estimate]:

@@ -147,7 +147,7 @@ def _described(setting: str) -> str:
     words = setting.removeprefix("cyclon-").split("-")
     values = dict(zip(words[::2], words[1::2], strict=True))
     texts = {
-        "mtbf": "failure each {} days",
+        "mtbf": "failure every {} days",
         "restarts": "{} restarts",
         "cancel": "{} % to be cancelled",
         "latency": "latency {}",

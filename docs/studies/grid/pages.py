@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docs.studies.claims_tables import one_of
 from docs.studies.estimates import estimate
 from docs.studies.grid import run_tables
+from docs.studies.grid.claims import DAY_SLOTS, interval_text
 from docs.studies.grid.claims_page import ClaimsPage
 from docs.studies.grid.dynamics_page import DynamicsPage
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.rows import ROWS, read_rows
 from docs.studies.text_table import text_table
-from hindsched.bench.grid.experiment_tables import Rows, confidence_interval, log_table, mean_wait_s, select, tables
+from hindsched.bench.grid.experiment_tables import (
+    Rows,
+    confidence_interval,
+    log_table,
+    mean_wait_s,
+    scheduler,
+    select,
+    tables,
+)
 from hindsched.bench.grid.reproduction import draw_utilisation
 from hindsched.bench.report import canvas
 from hindsched.bench.report.formatting import MINUS, NOTHING, count
@@ -26,13 +36,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Published"]
 
-_DAY_SLOTS = 1440
 _SETTINGS = (("wide", 0.28), ("wide", 0.95), ("narrow", 0.28), ("narrow", 0.95))
 #: Schedulers from the bound to dgs, with the patience of ``late``, and their names in tables.
 _WAITS = (
     ("bound", None, "proven bound"),
     ("best", None, "best known"),
-    ("queue", None, "queue"),
+    ("queue", None, "queue(length)"),
     ("easy", None, "easy"),
     ("asap_counted", None, "asap_counted"),
     ("asap_pinned", None, "asap_pinned"),
@@ -40,6 +49,15 @@ _WAITS = (
     ("late", 10**9, "late, no promises"),
     ("dgs", None, "dgs"),
 )
+#: Steps from dgs to the queue, and the price that each shows.
+_STEPS = (
+    ("dgs", "asap_pinned", "decentralisation"),
+    ("asap_pinned", "asap_counted", "fixed nodes"),
+    ("asap_counted", "easy", "promises to waiting jobs behind the first"),
+    ("easy", "queue(file)", "the promise to the first waiting job"),
+    ("queue(file)", "queue(length)", "order of submission instead of the shortest first"),
+)
+_CENTRALISED = ("queue(length)", "queue(file)", "easy", "fcfs", "asap_counted", "asap_pinned", "dgs")
 
 
 class Published:
@@ -55,8 +73,17 @@ class Published:
 
     def writers(self) -> Mapping[str, Writer]:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
-        parts = (self.workloads, self.centralised, self.log, self.whole_log, self.waits, self.bounds, self.scale)
-        numbers = (self.wait, self.step, self.less, self.gap, self.slowest, self.mean_width)
+        parts = (
+            self.workloads,
+            self.centralised,
+            self.steps,
+            self.log,
+            self.whole_log,
+            self.waits,
+            self.bounds,
+            self.scale,
+        )
+        numbers = (self.wait, self.less, self.solved, self.gap, self.slowest, self.mean_width)
         mine = {writer.__name__: writer for writer in (*parts, *numbers)}
         return mine | self._claims_page.writers() | DynamicsPage().writers()
 
@@ -94,38 +121,38 @@ class Published:
 
     def workloads(self) -> str:
         """Return jobs, days and seeds of each part of the experiment."""
+        parts = [
+            (f"{mix}, {load:.0%}", select(self._rows, part="paper", mix=mix, load=load)) for mix, load in _SETTINGS
+        ]
+        parts += [
+            ("wide, 95%, overlays only", select(self._rows, part="overlay")),
+            ("both mixes, other numbers of nodes", select(self._rows, part="size")),
+            ("both mixes, 95%, searchers, polls, rounds", select(self._rows, part="sweep")),
+            ("KTH-SP2", select(self._rows, part="log")),
+        ]
         lines = []
-        for mix, load in _SETTINGS:
-            mine = select(self._rows, part="paper", mix=mix, load=load)
-            jobs, days = mine[0]["jobs"], mine[0]["submitted_slots"] / _DAY_SLOTS
-            width = sum(row["mean_width"] for row in mine) / len(mine)
-            lines.append(
-                [f"{mix}, {load:.0%}", f"{jobs:,}", f"{days:.1f}", f"{width:.1f}", _seeds(mine), str(len(mine))]
-            )
-        mine = select(self._rows, part="overlay")
-        if mine:
-            days = mine[0]["submitted_slots"] / _DAY_SLOTS
-            more = [f"{mine[0]['jobs']:,}", f"{days:.1f}", f"{mine[0]['mean_width']:.1f}", _seeds(mine), str(len(mine))]
-            lines.append(["wide, 95%, overlays only", *more])
-        for part, name in (("size", "other numbers of nodes"), ("sweep", "95%, searchers, polls, rounds")):
-            mine = select(self._rows, part=part)
-            jobs = f"{min(row['jobs'] for row in mine):,} to {max(row['jobs'] for row in mine):,}"
-            days = [row["submitted_slots"] / _DAY_SLOTS for row in mine]
-            more = [f"{min(days):.0f} to {max(days):.0f}", NOTHING, _seeds(mine), str(len(mine))]
-            lines.append([f"both mixes, {name}", jobs, *more])
-        mine = select(self._rows, part="log")
-        lines.append(["KTH-SP2", f"{mine[0]['jobs']:,}", NOTHING, NOTHING, _seeds(mine), str(len(mine))])
+        for name, mine in parts:
+            jobs = _range([row["jobs"] for row in mine])
+            is_log = mine[0]["mix"] == "KTH-SP2"
+            days = NOTHING if is_log else _range([row["submitted_slots"] / DAY_SLOTS for row in mine])
+            is_mixed = len({row["mix"] for row in mine}) > 1 or is_log
+            width = NOTHING if is_mixed else f"{estimate(row['mean_width'] for row in mine).mean:.1f}"
+            lines.append([name, jobs, days, width, _seeds(mine), str(len(mine))])
         return text_table(["workload", "jobs", "days", "mean width", "seeds", "runs"], lines)
 
     def centralised(self) -> str:
-        """Return mean waits of dgs and of centralised schedulers at high load."""
+        """Return waits of dgs and of centralised schedulers at high load."""
         lines = []
-        for mix, load in (setting for setting in _SETTINGS if setting[1] > 0.5):
-            mine = [line for line in self._tables["baselines"] if (line["mix"], line["load"]) == (mix, load)]
-            by_policy = {line["policy"]: line for line in mine}
-            for name in ("queue", "easy", "fcfs", "asap_counted", "asap_pinned", "dgs"):
-                lines.append([f"{mix}, {load:.0%}", name, _with_interval(by_policy[name], "wait_s", ",.1f")])
-        return text_table(["workload", "scheduler", "mean wait, s"], lines)
+        for mix, name in product(("wide", "narrow"), _CENTRALISED):
+            (line,) = select(self._tables["baselines"], mix=mix, load=0.95, policy=name)
+            longest = max(row["max_wait"] * row["slot_s"] for row in self._runs(mix, name))
+            lines.append([f"{mix}, 95%", name, _with_interval(line, "wait_s", ",.1f"), f"{longest:,.0f}"])
+        return text_table(["workload", "scheduler", "mean wait, s", "longest, s"], lines)
+
+    def _runs(self, mix: str, name: str) -> Rows:
+        """Return the runs of a scheduler at 95 % of load."""
+        usual = {"degree": 20, "overlay": "static", "messaging": "push"} if name == "dgs" else {}
+        return [row for row in select(self._rows, part="paper", mix=mix, load=0.95, **usual) if scheduler(row) == name]
 
     def log(self) -> str:
         """Return mean waits on the real log by scheduler and compression of its gaps."""
@@ -148,8 +175,7 @@ class Published:
         mixes = ("KTH-SP2", "KTH-SP2 as requested")
         for mix in mixes:
             for row in select(self._rows, part="whole", mix=mix):
-                policy = f"queue({row['rule']})" if row["policy"] == "queue" else row["policy"]
-                lines.setdefault(policy, []).extend([f"{mean_wait_s(row):,.0f}", f"{row['seconds']:.3f}"])
+                lines.setdefault(scheduler(row), []).extend([f"{mean_wait_s(row):,.0f}", f"{row['seconds']:.3f}"])
         head = ["scheduler"]
         for mix, text in zip(mixes, ("used processors", "requested processors, all jobs"), strict=True):
             jobs = select(self._rows, part="whole", mix=mix)[0]["jobs"]
@@ -167,12 +193,12 @@ class Published:
                 rows = rows[rows["patience"] == patience]
             if rows.empty:
                 continue
-            columns = ["total_wait", "jobs", "failed", "max_wait", "messages"]
+            columns = ["total_wait", "jobs", "failed", "messages"]
             by_place = rows.groupby("place", sort=False)[columns].mean()
             mean, half = confidence_interval(
                 (by_place["total_wait"] / (by_place["jobs"] - by_place["failed"])).to_list()
             )
-            longest = NOTHING if by_place["max_wait"].isna().all() else f"{by_place['max_wait'].max():,.0f}"
+            longest = NOTHING if rows["max_wait"].isna().all() else f"{rows['max_wait'].max():,.0f}"
             per_job = by_place["messages"].sum() / by_place["jobs"].sum()
             messages = NOTHING if by_place["messages"].isna().all() else f"{per_job:,.0f}"
             lines.append([name, f"{mean:,.1f} ± {half:,.1f}", longest, messages])
@@ -218,16 +244,25 @@ class Published:
             raise InputError(f"{mix} {load} {policy}, expected a workload and a scheduler of the table")
         return _with_interval(mine[0], "wait_s", ",.0f")
 
-    def step(self, mix: str, longer: str, shorter: str) -> str:
-        """Return how much longer jobs wait at 95 % of load with one scheduler than with another, in seconds."""
-        waits: dict[str, list[float]] = {longer: [], shorter: []}
-        for policy in waits:
-            usual = {"degree": 20, "overlay": "static", "messaging": "push"} if policy == "dgs" else {}
-            runs = select(self._rows, part="paper", mix=mix, load=0.95, policy=policy, **usual)
-            waits[policy] = list(map(mean_wait_s, runs))
-        if not waits[longer] or not waits[shorter]:
-            raise InputError(f"{mix} {longer} {shorter}, expected a mix and two schedulers of the table")
-        return estimate(a - b for a, b in zip(*waits.values(), strict=True)).text(",.0f").replace("-", MINUS)
+    def steps(self) -> str:
+        """Return how much longer jobs wait at 95 % of load with one scheduler than with the next, in seconds."""
+        lines = []
+        for longer, shorter, price in _STEPS:
+            waits = [
+                estimate(
+                    mean_wait_s(a) - mean_wait_s(b)
+                    for a, b in zip(self._runs(mix, longer), self._runs(mix, shorter), strict=True)
+                )
+                for mix in ("wide", "narrow")
+            ]
+            lines.append([f"{longer} - {shorter}", price, *(interval_text(each, ",.0f") for each in waits)])
+        return text_table(["step", "price of", "wide, s", "narrow, s"], lines)
+
+    def solved(self) -> str:
+        """Return on how many windows of 50 jobs of the log the best schedule is proven optimal, of how many."""
+        rows = read_rows("grid_waits")
+        status = rows[rows["policy"] == "best"]["status"]
+        return f"{(status == 'optimal').sum()} of {len(status)}"
 
     def less(self, kind: str, patience: str) -> str:
         """Return how many slots less jobs wait with ``late`` than with dgs, on the ``log`` or on ``generated`` jobs."""
@@ -260,9 +295,13 @@ class Published:
         figure, panels = canvas.new_figure(2, heights=(2.2, 2.2))
         for axes, mix in zip(panels, ("wide", "narrow"), strict=True):
             mine = self._drawn_waits[self._drawn_waits["mix"] == mix].sort_values("wait_s")
-            colours = [canvas.COLOURS[1 if policy == "dgs" else 0] for policy in mine["policy"]]
-            axes.barh(mine["policy"], mine["wait_s"], xerr=mine["wait_s_ci"], color=colours)
+            for row in mine.to_dict("records"):
+                marker, colour = ("s", 1) if row["policy"] == "dgs" else ("o", 0)
+                style: dict[str, Any] = {"fmt": marker, "color": canvas.COLOURS[colour], "capsize": 3}
+                axes.errorbar(row["wait_s"], row["policy"], xerr=row["wait_s_ci"], **style)
             axes.set_xscale("log")
+            axes.margins(y=0.1)
+            axes.grid(axis="x", which="both", linewidth=0.3)
             axes.set_title(f"{mix} jobs, 95 % of load", loc="left", fontsize=10)
         panels[-1].set_xlabel("mean wait, s (with 95 % confidence intervals)")
         canvas.save(figure, path)
@@ -278,7 +317,7 @@ def _draw_bounds(path: Path) -> None:
             places, [row[name] / row["value"] for row in rows], width=0.25, color=canvas.COLOURS[place], label=label
         )
     axes.set_xticks(range(len(rows)), [f"{row['jobs']:,} jobs" for row in rows])
-    axes.set_ylabel("total wait over that of the schedule")
+    axes.set_ylabel("total wait / that of the schedule")
     axes.legend(fontsize=8, frameon=False)
     canvas.save(figure, path)
 
@@ -287,6 +326,11 @@ def _gap(row: Mapping[Any, Any]) -> str:
     if row["status"] == "optimal":
         return "optimal"
     return f"{(row['value'] - row['lower']) / row['value'] if row['value'] else 0.0:.0%}"
+
+
+def _range(values: list[float]) -> str:
+    """Return the least and the greatest value as whole numbers, or one number if they are equal."""
+    return " to ".join(dict.fromkeys(f"{value:,.0f}" for value in (min(values), max(values))))
 
 
 def _seeds(rows: Rows) -> str:

@@ -40,7 +40,7 @@ def test_numbers_of_the_page_are_those_of_the_bare_rows():
     assert page.event("mtbf-10", "failed", "interval") == f"{failed.mean():.2f} ± {half:.2f}"
     push = (100 * (row["push"] / before["push"] - 1)).mean()
     assert page.event("mtbf-10", "push") == f"{push:.0f}"
-    assert f"| failure each 10 days | {failed.mean():.2f} ±" in page.events("failures")
+    assert f"| failure every 10 days | {failed.mean():.2f} ±" in page.events("failures")
     bursts = read_rows("grid_bursts")
     wide = bursts[(bursts["mix"] == "wide") & (bursts["arrivals"] == "bursts")]
     assert page.burst("wide", "bursts") == f"{wide['mean_wait_s'].mean():,.0f}"

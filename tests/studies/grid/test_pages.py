@@ -13,10 +13,10 @@ def test_numbers_of_the_grid_are_those_of_the_bare_rows(tmp_path):
     runs = read_rows("grid_runs")
     rows = Published()
     mine = runs[(runs["part"] == "paper") & (runs["mix"] == "wide") & (runs["load"] == 0.95)]
-    queue = mine[mine["policy"] == "queue"]
+    queue = mine[(mine["policy"] == "queue") & (mine["rule"] == "length")]
     waits = 60 * queue["total_wait"] / (queue["jobs"] - queue["failed"])
     wait = f"{waits.mean():,.0f} ± {2.776 * waits.std() / 5**0.5:,.0f}"
-    assert rows.wait("wide", "0.95", "queue") == wait
+    assert rows.wait("wide", "0.95", "queue(length)") == wait
     writers = rows.writers()
     dgs = mine[(mine["policy"] == "dgs") & (mine["degree"] == 10)]
     failed = (100 * dgs["failed"] / dgs["jobs"]).mean()
@@ -32,7 +32,7 @@ def test_numbers_of_the_grid_are_those_of_the_bare_rows(tmp_path):
     counted = sum(int(writers["num_claims"](word)) for word in ("holds", "partly", "substitute", "fails", "undecided"))
     assert counted == int(writers["num_claims"]())
     page = tmp_path / "page.md"
-    page.write_text("A queue waits <!-- number: wait wide 0.95 queue -->1<!-- end --> s.\n", encoding="utf-8")
+    page.write_text("A queue waits <!-- number: wait wide 0.95 queue(length) -->1<!-- end --> s.\n", encoding="utf-8")
     assert [change.after for change in rebuild(tmp_path, rows.writers(), {})] == [wait]
     for words in (
         "wait wide 0.5 queue",
@@ -41,7 +41,6 @@ def test_numbers_of_the_grid_are_those_of_the_bare_rows(tmp_path):
         "mean_width odd",
         "versus IV",
         "sweep degree",
-        "step wide a b",
     ):
         page.write_text(f"A <!-- number: {words} -->1<!-- end -->\n", encoding="utf-8")
         with pytest.raises(InputError, match="expected"):
@@ -64,7 +63,15 @@ def test_differences_of_schedulers_are_paired():
     longer = waits["asap_pinned"] - waits["asap_counted"]
     half = 2.776 * longer.std(ddof=1) / 5**0.5
     low, high = (f"{longer.mean() + sign * half:,.0f}".replace("-", "−") for sign in (-1, 1))  # noqa: RUF001
-    assert rows.step("wide", "asap_pinned", "asap_counted") == f"{longer.mean():,.0f} ({low} to {high})"
+    line = next(line for line in rows.steps().splitlines() if line.startswith("| asap_pinned - asap_counted |"))
+    assert f"| {longer.mean():,.0f} ({low} to {high}) |" in line
+
+
+def test_the_longest_wait_is_that_of_all_runs():
+    frame = read_rows("grid_waits")
+    longest = frame[(frame["policy"] == "late") & (frame["patience"] > 60) & frame["place"].str.startswith("log")]
+    line = next(line for line in Published().waits("log").splitlines() if line.startswith("| late, no promises |"))
+    assert line.split(" | ")[2] == f"{longest['max_wait'].max():,.0f}"
 
 
 def test_rare_rounds_are_compared_with_the_static_overlay_by_seed():
