@@ -80,7 +80,7 @@ class Published:
         times = (self.ahead_windows, self.speed_of, self.measured_on, self.race_of)
         own: dict[str, Writer] = {writer.__name__: writer for writer in (*tables, *numbers, *more, *times)}
         return own | {
-            "strategies": strategy_runs.strategies_table,
+            "models": strategy_runs.models_table,
             "strategy": strategy_runs.mean_ratio,
             "raised": lambda: f"{count((rounded_ratios() > 1).sum())} of {count(len(rounded_ratios()))}",
             "files": lambda word: count(strategy_runs.num_files(word)),
@@ -92,9 +92,10 @@ class Published:
         return {
             "ratios.svg": Picture(lambda: self._drawn, self._draw),
             "foresight.svg": Picture(lambda: read_rows("deadline_foresight"), _draw_foresight),
-            "strategies.svg": Picture(lambda: strategy_runs.ratios().reset_index(), strategy_runs.draw_ratios),
+            "strategies.svg": Picture(strategy_runs.files_frame, strategy_runs.draw_models),
             "race.svg": Picture(lambda: read_rows("deadline_solvers"), _draw_race),
             "cells.csv": DataFile(lambda: self._cells),
+            "strategies.csv": DataFile(strategy_runs.files_frame),
             "claims.csv": DataFile(lambda: claims_frame(self._claims)),
         }
 

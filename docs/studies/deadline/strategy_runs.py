@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from docs.studies.claims_tables import one_of
 from docs.studies.deadline.intervals import Estimate, Resamples, difference
@@ -13,6 +15,7 @@ from docs.studies.rows import read_rows
 from docs.studies.text_table import text_table
 from hindsched.bench.report import canvas
 from hindsched.bench.report.formatting import NOTHING
+from hindsched.bench.results.quantile import quantile
 from hindsched.bench.shared_types import Row
 from hindsched.instances import InputError
 from hindsched.instances.deadline import HOUR_S, spot_zones
@@ -25,13 +28,15 @@ if TYPE_CHECKING:
 __all__ = [
     "BESIDE",
     "COLUMNS",
-    "draw_ratios",
+    "best_solution",
+    "draw_models",
+    "files_frame",
     "lead_of_best",
     "mean_ratio",
     "measure",
+    "models_table",
     "num_files",
     "ratios",
-    "strategies_table",
 ]
 
 COLUMNS = ("policy", "zone", "start_sample", "deadline_h", "overhead_s", "cost", "free", "failure")
@@ -40,106 +45,167 @@ BESIDE = ("greedy", "uniform", "uniform_plain", "on_demand")
 _WORK_S, _OVERHEAD_S, _DEADLINE_H = 48 * HOUR_S, 720, 52
 
 
-def measure(files: Sequence[str], starts: int) -> Iterator[Row]:
-    """Yield a row for each run: built-in policies, then files; a run that fails has a message in place of a cost.
+def measure(files: Sequence[str], fresh: int) -> Iterator[Row]:
+    """Yield a row for each run; a run that fails has a message in place of a cost.
+
+    Built-in policies and files run on the first window of each zone. The best solution of a language model there runs
+    again beside ``uniform`` on other windows, which did not choose it.
 
     Parameters
     ----------
     files
         Strategy files.
-    starts
-        Windows of each zone; they start at the samples of the experiment.
+    fresh
+        Other windows of each zone; all windows start at the samples of the experiment.
     """
-    deadline_s = _DEADLINE_H * HOUR_S
-    for zone in spot_zones.spot_zone_names():
-        for start in spot_zones.starts([zone], deadline_s, starts):
-            job = spot_zones.window([zone], start, work_s=_WORK_S, deadline_s=deadline_s, overhead_s=_OVERHEAD_S)
-            free = solve(job).value
-            for policy in (*BESIDE, *files):
-                cost = failure = None
-                try:
-                    run = run_policy(job, policy)
-                    cost = None if run.finish is None else run.cost
-                except InputError as error:
-                    failure = str(error)
-                values = (policy, zone, start, _DEADLINE_H, _OVERHEAD_S, cost, free, failure)
-                yield dict(zip(COLUMNS, values, strict=True))
+    import pandas as pd
+
+    zones = spot_zones.spot_zone_names()
+    starts = {zone: spot_zones.starts([zone], _DEADLINE_H * HOUR_S, 1 + fresh) for zone in zones}
+    found = []
+    for zone in zones:
+        for row in _runs((*BESIDE, *files), zone, starts[zone][:1]):
+            found.append(row)
+            yield row
+    best = best_solution(pd.DataFrame(found, columns=list(COLUMNS)))
+    if best is not None:
+        for zone in zones:
+            yield from _runs(("uniform", best), zone, starts[zone][1:])
 
 
-def ratios() -> pd.DataFrame:
-    """Return cost / free of each zone's window, with a column for each policy and file; NaN if a run did not finish."""
-    rows = read_rows("deadline_strategies")
-    rows["ratio"] = rows["cost"] / rows["free"]
-    return rows.pivot_table(index="zone", columns="policy", values="ratio", dropna=False)
+def _runs(policies: Sequence[str], zone: str, starts: Sequence[int]) -> Iterator[Row]:
+    for start in starts:
+        job = spot_zones.window([zone], start, work_s=_WORK_S, deadline_s=_DEADLINE_H * HOUR_S, overhead_s=_OVERHEAD_S)
+        free = solve(job).value
+        for policy in policies:
+            cost = failure = None
+            try:
+                run = run_policy(job, policy)
+                cost = None if run.finish is None else run.cost
+            except InputError as error:
+                failure = str(error)
+            values = (policy, zone, start, _DEADLINE_H, _OVERHEAD_S, cost, free, failure)
+            yield dict(zip(COLUMNS, values, strict=True))
 
 
-def written(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of `ratios` whose files are solutions by language models."""
-    return found.loc[:, found.columns.str.contains("/solutions/")]
+def ratios(rows: pd.DataFrame | None = None, *, is_fresh: bool = False) -> pd.DataFrame:
+    """Return cost / free of the first window of each zone, or of the fresh windows, with a column for each policy.
+
+    It is infinite if a run did not finish.
+
+    Parameters
+    ----------
+    rows
+        As `measure` yields them; None: the stored ones.
+    is_fresh
+        Whether to take the windows that did not choose the best file.
+    """
+    rows = read_rows("deadline_strategies") if rows is None else rows
+    is_first = rows["start_sample"] == rows.groupby("zone")["start_sample"].transform("first")
+    mine = rows[is_first != is_fresh].rename(columns={"start_sample": "start"})
+    mine = mine.assign(ratio=mine["cost"].astype(float).fillna(np.inf) / mine["free"])
+    return mine.pivot_table(index=["zone", "start"], columns="policy", values="ratio").reset_index()
+
+
+def _means(found: pd.DataFrame) -> pd.Series[float]:
+    """Return the mean of each policy; it is infinite if a run did not finish."""
+    return found.drop(columns=["zone", "start"]).mean()
+
+
+def _written(means: pd.Series[float]) -> pd.Series[float]:
+    """Return the means of the solutions by language models."""
+    return means[means.index.str.contains("/solutions/")]
+
+
+def best_solution(rows: pd.DataFrame | None = None) -> str | None:
+    """Return the solution of a language model with the least mean cost / free; None if none finishes everywhere."""
+    means = _written(_means(ratios(rows)))
+    return str(means.idxmin()) if np.isfinite(means).any() else None
 
 
 def lead_of_best() -> Estimate:
-    """Return by how much the cost / free of the best file by a language model is below that of uniform."""
-    found = ratios()
-    best = written(found).mean().idxmin()
-    return difference(Resamples(found.reset_index().assign(start=0)), found["uniform"], found[best])
+    """Return by how much cost / free of the best solution is below that of uniform, in the fresh windows."""
+    found = ratios(is_fresh=True)
+    return difference(Resamples(found), found["uniform"], found[best_solution()])
 
 
 def num_files(word: str) -> int:
-    """Return the number of all files, of those that finish, of solutions by language models, or of better solutions.
+    """Return a number of files.
 
-    Better is a lower mean cost / free than that of the policy ``uniform`` or ``uniform_plain``.
+    Parameters
+    ----------
+    word
+        ``all``; ``finish``, those that finish everywhere; ``written``, the solutions by language models; ``uniform`` or
+        ``uniform_plain``, the solutions whose mean cost / free is less than that of this policy; ``fresh``, not files
+        but fresh windows.
     """
-    found = ratios()
-    means = found.mean()
+    means = _means(ratios())
+    written = _written(means)
     numbers = {
-        "all": found.shape[1] - len(BESIDE),
-        "finish": int(means.notna().sum()) - len(BESIDE),
-        "written": written(found).shape[1],
-        **{name: int((written(found).mean() < means[name]).sum()) for name in ("uniform", "uniform_plain")},
+        "all": len(means) - len(BESIDE),
+        "finish": int(np.isfinite(means).sum()) - len(BESIDE),
+        "written": len(written),
+        **{name: int((written < means[name]).sum()) for name in ("uniform", "uniform_plain")},
+        "fresh": len(ratios(is_fresh=True)),
     }
     return numbers[one_of(word, numbers)]
 
 
-def strategies_table() -> str:
-    """Return cost / free of each policy in the mean and at worst, and how many runs did not finish."""
-    found = ratios()
-    rows = []
-    for name in found.mean().sort_values(kind="stable").index:
-        values = found[name]
-        texts = [NOTHING if isnan(number) else f"{number:.3f}" for number in (values.mean(), values.max())]
-        rows.append([f"`{_short(name)}`", *texts, str(len(values)), str(values.isna().sum())])
-    return text_table(["policy or file", "mean", "worst", "runs", "unfinished"], rows)
-
-
 def mean_ratio(policy: str) -> str:
-    """Return the mean of cost / free over the windows, of the policy or the first file whose name ends so."""
-    means = ratios().mean()
-    names = [name for name in means.index if name.endswith(policy)]
-    return f"{means[one_of(names[0] if names else policy, list(means.index))]:.2f}"
+    """Return the mean of cost / free of a built-in policy, or of the best solution, which is called ``best``."""
+    means = _means(ratios())
+    return f"{_written(means).min() if policy == 'best' else means[one_of(policy, BESIDE)]:.3f}"
 
 
-def draw_ratios(path: Path) -> None:
-    """Draw cost / free of each window by policy and file, and the means; files that do not finish are left out."""
-    found = ratios().dropna(axis="columns")
-    names = list(found.mean().sort_values(kind="stable").index)
-    figure, (axes,) = canvas.new_figure(width=7.0, heights=(0.24 * len(names) + 0.6,))
-    for place, name in enumerate(names):
-        colour = canvas.COLOURS[1 if name in BESIDE else 0]
-        axes.plot(found[name], [place] * len(found), "o", color=colour, markerfacecolor="none", markersize=4, alpha=0.6)
-        axes.plot(found[name].mean(), place, "D", color=colour, markersize=5)
-    axes.set_yticks(range(len(names)), [_short(name) for name in names], fontsize=7)
-    axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_xlabel("cost / free (circles: windows, diamond: mean; orange: built-in)")
+def files_frame() -> pd.DataFrame:
+    """Return a row for each policy and file, with mean and greatest cost / free, runs, and unfinished runs."""
+    found = ratios().drop(columns=["zone", "start"])
+    frame = found.agg(["mean", "max", "size"]).T.sort_values("mean", kind="stable")
+    frame["unfinished"] = np.isinf(found).sum()
+    return frame.reset_index().rename(columns={"max": "worst", "size": "runs"}).astype({"runs": int})
+
+
+def models_table() -> str:
+    """Return for each language model how many solutions finish and cost less than uniform, with best and median."""
+    means = _means(ratios())
+    rows = []
+    for model, own in _written(means).groupby(_model):
+        texts = [NOTHING if np.isinf(number) else f"{number:.3f}" for number in (own.min(), quantile(own, 0.5))]
+        counts = [
+            len(own),
+            np.isfinite(own).sum(),
+            (own < means["uniform"]).sum(),
+            (own < means["uniform_plain"]).sum(),
+        ]
+        rows.append([str(model), *map(str, counts), *texts])
+    headings = ["model", "solutions", "finish", "below `uniform`", "below `uniform_plain`", "best mean", "median mean"]
+    return text_table(headings, rows)
+
+
+def draw_models(path: Path) -> None:
+    """Draw the mean cost / free of each solution by its language model, and of built-in policies."""
+    means = _means(ratios())
+    groups = {str(model): own for model, own in _written(means).groupby(_model)}
+    figure, (axes,) = canvas.new_figure(width=7.0, heights=(0.3 * (len(groups) + len(BESIDE)) + 0.6,))
+    labels = [f"{model} ({np.isfinite(own).sum()} of {len(own)})" for model, own in groups.items()]
+    for place, own in enumerate(groups.values()):
+        done = own[np.isfinite(own)]
+        axes.plot(done, [place] * len(done), "o", color=canvas.COLOURS[0], markerfacecolor="none", markersize=5)
+    for place, name in enumerate(BESIDE, len(groups)):
+        axes.plot(means[name], place, "D", color=canvas.COLOURS[1], markersize=5)
+    axes.axvline(means["uniform"], color=canvas.COLOURS[1], linewidth=0.8)
+    axes.set_yticks(range(len(groups) + len(BESIDE)), [*labels, *BESIDE], fontsize=8)
+    axes.set_ylim(len(groups) + len(BESIDE) - 0.5, -0.5)
+    axes.set_xlabel("mean cost / free (circle: a solution; diamond: built-in policy; line: uniform)")
     canvas.save(figure, path)
 
 
-def _short(policy: str) -> str:
-    """Return the last two parts of a path without the parts of the setting that all solutions share.
+def _model(policy: str) -> str:
+    """Return the language model that a solution is named after.
 
     Examples
     --------
-    >>> _short("a/b/low_availability_tight_deadline_large_overhead/gpt5.py"), _short("uniform")
-    ('low_availability/gpt5.py', 'uniform')
+    >>> _model("research/solutions/cant_be_late/mixed/gpt5.1_2.py"), _model("gemini2.5pro.py")
+    ('gpt5.1', 'gemini2.5pro')
     """
-    return "/".join(policy.split("/")[-2:]).replace("_tight_deadline_large_overhead", "")
+    return re.sub(r"(_\d+)?\.py$", "", policy.rpartition("/")[2])
