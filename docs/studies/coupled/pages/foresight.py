@@ -10,6 +10,7 @@ from docs.studies.coupled import foresight
 from docs.studies.marked_pages import Picture, Writer
 from docs.studies.rows import read_rows
 from docs.studies.text_table import text_table
+from hindsched.bench.report.formatting import count
 from hindsched.bench.results.records import records
 from hindsched.instances.errors import InputError
 
@@ -34,7 +35,7 @@ class ForesightPage:
     def writers(self) -> dict[str, Writer]:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
         tables = (self.foresight_map, self.chainless, self.markov_tests, self.markov_estimates, self.markov_costs)
-        numbers = (self.map_ratio, self.chainless_ratio, self.leaving)
+        numbers = (self.map_ratio, self.map_instances, self.chainless_ratio, self.leaving)
         return {writer.__name__: writer for writer in (*tables, *numbers)}
 
     def files(self) -> dict[str, Picture]:
@@ -68,11 +69,15 @@ class ForesightPage:
 
     def chainless_ratio(self, machines: str, value: str, policy: str) -> str:
         """Return one median ratio of the comparison of policies with and without chains."""
-        return _point(_read("chainless"), machines, "task", value, policy)
+        return f"{_point(_read('chainless'), machines, 'task', value, policy)['median']:.2f}"
 
     def map_ratio(self, machines: str, axis: str, value: str, policy: str) -> str:
         """Return one median ratio of the map."""
-        return _point(_map(), machines, axis, value, policy)
+        return f"{_point(_map(), machines, axis, value, policy)['median']:.2f}"
+
+    def map_instances(self, machines: str, axis: str, value: str) -> str:
+        """Return the number of instances or windows of one point of the map."""
+        return count(_point(_map(), machines, axis, value, "E-IE")["instances"])
 
     # ---- Markov
 
@@ -129,21 +134,14 @@ def _map() -> pd.DataFrame:
     return _read("foresight")
 
 
-def _point(frame: pd.DataFrame, machines: str, axis: str, value: str, policy: str) -> str:
-    """Return the median ratio at one point."""
+def _point(frame: pd.DataFrame, machines: str, axis: str, value: str, policy: str) -> dict[str, Any]:
+    """Return the row of one point."""
     mine = frame[(frame["machines"] == machines) & (frame["axis"] == axis) & (frame["policy"] == policy)]
     chosen = mine[mine["value"] == float(value)]
     if len(chosen) != 1:
         raise InputError(f"{machines} {axis} {value} {policy}, expected a point with runs")
-    return f"{chosen['median'].iloc[0]:.2f}"
+    return records(chosen)[0]
 
 
 def _ratio(value: float) -> str:
     return "∞" if isinf(value) else f"{value:.2f}"
-
-
-def _one_of(word: str, words: Any) -> str:
-    known = list(words)
-    if word not in known:
-        raise InputError(f"{word!r}, expected one of {', '.join(map(str, known))}")
-    return word
