@@ -7,8 +7,8 @@ from collections.abc import Sequence
 __all__ = ["text_table"]
 
 
-def text_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return texts as a table in Markdown; all columns but the first are right-aligned.
+def text_table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, num_texts: int = 1) -> str:
+    """Return texts as a table in Markdown; all columns but the first ``num_texts`` are right-aligned.
 
     Examples
     --------
@@ -18,4 +18,4 @@ def text_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     | IE | 3,000 |
     """
     lines = ["| " + " | ".join(row) + " |" for row in (headings, *rows)]
-    return "\n".join([lines[0], "|---|" + "--:|" * (len(headings) - 1), *lines[1:]]) + "\n"
+    return "\n".join([lines[0], "|" + "---|" * num_texts + "--:|" * (len(headings) - num_texts), *lines[1:]]) + "\n"

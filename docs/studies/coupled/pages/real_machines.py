@@ -37,6 +37,8 @@ _VARIANTS = {
     "hot, V replayed, hazard / 64": "V from replays, J that nearly ignores failures",
     "replay": "the best of E-IE and four planners in replays",
 }
+#: The source with most sets of one zone.
+_LARGEST = "h100"
 #: A run is slower by more than noise above this ratio.
 _NOISE = 1.1
 
@@ -82,21 +84,26 @@ class RealMachinesPage:
         found: pd.DataFrame = wide[list(dict.fromkeys(order))].reset_index()
         return found
 
-    def _of(self, policy: str, kind: str, half: str) -> pd.DataFrame:
+    def _of(self, policy: str, kind: str, half: str, sets: str = "all") -> pd.DataFrame:
+        """Return the runs of a policy on machines of a kind: all, those of one source, or those of all ``but`` it."""
         frame = self._rows
+        if sets != "all":
+            is_source = frame["machines"].map(_source) == sets.removeprefix("but-")
+            frame = frame[~is_source if sets.startswith("but-") else is_source]
         frame = frame[frame["policy"] == one_of(policy.replace("_", " "), sorted(set(frame["policy"])))]
         kinds = [one for one in _KINDS if one != "drawn"] if kind == "real" else [one_of(kind, _KINDS)]
         frame = frame[frame["kind"].isin(kinds)]
         return frame if half == "all" else frame[frame["half"] == one_of(half, ("design", "test"))]
 
-    def _mean(self, policy: str, kind: str, half: str) -> str:
-        """Return a geometric mean ratio with its interval, where there is more than one set."""
-        frame = self._of(policy, kind, half)
+    def _mean(self, policy: str, kind: str, half: str, sets: str = "all", unit: str = "machines") -> str:
+        """Return a geometric mean ratio with its interval over sets or sources, where there is more than one."""
+        frame = self._of(policy, kind, half, sets)
+        frame = frame.assign(source=frame["machines"].map(_source))
         mean = number(float(np.exp(frame["log"].mean())))
-        sets = np.asarray(frame.groupby("machines").ngroup(), dtype=np.intp)
-        if len(frame) == 0 or sets.max() == 0:
+        units = np.asarray(frame.groupby(one_of(unit, ("machines", "source"))).ngroup(), dtype=np.intp)
+        if len(frame) == 0 or units.max() == 0:
             return mean
-        low, high = percentiles(resampled_means(frame["log"].to_numpy(), sets, resample(int(sets.max()) + 1)))
+        low, high = percentiles(resampled_means(frame["log"].to_numpy(), units, resample(int(units.max()) + 1)))
         return f"{mean} ({number(float(np.exp(low)))} to {number(float(np.exp(high)))})"
 
     @cached_property
@@ -107,12 +114,20 @@ class RealMachinesPage:
         return [(f"{kind}, {half}" if kind != "drawn" else "drawn chains", kind, half) for kind, half in halves]
 
     def real_ratios(self) -> str:
-        """Return the mean ratio to E-IE of each policy on each group of machines."""
-        rows = []
+        """Return the mean ratio to E-IE of each policy on each group of machines; nodes of one zone also by source."""
+        groups: list[tuple[str, str, str, str]] = []
         for title, kind, half in self._groups:
-            frame = self._of(_BASE, kind, half)
+            groups.append((title, kind, half, "all"))
+            if kind == _KINDS[0]:
+                groups += [
+                    (f"… `{_LARGEST}`", kind, half, _LARGEST),
+                    ("… other sources", kind, half, f"but-{_LARGEST}"),
+                ]
+        rows = []
+        for title, *which in groups:
+            frame = self._of(_BASE, *which)
             numbers = [count(frame["machines"].nunique()), count(len(frame))]
-            rows.append([title, *numbers, *(self._mean(policy, kind, half) for policy in _SHOWN)])
+            rows.append([title, *numbers, *(self._mean(policy, *which) for policy in _SHOWN)])
         return text_table(["machines", "sets", "windows", *(f"`{policy}`" for policy in _SHOWN)], rows)
 
     def real_slower(self) -> str:
@@ -135,7 +150,7 @@ class RealMachinesPage:
         rows = [
             [f"`{name}`", what, *(self._mean(name, kind, "all") for kind in kinds)] for name, what in _VARIANTS.items()
         ]
-        return text_table(["variant", "what it takes", *kinds], rows)
+        return text_table(["variant", "what it takes", *kinds], rows, num_texts=2)
 
     @cached_property
     def _failures(self) -> pd.DataFrame:
@@ -176,9 +191,9 @@ class RealMachinesPage:
             rows.append([title, *cells])
         return text_table(["machines", "sets", "proven", *(f"`{policy}`" for policy in (_BASE, *_SHOWN))], rows)
 
-    def real_ratio(self, policy: str, kind: str, half: str) -> str:
-        """Return a mean ratio to E-IE with its interval."""
-        return self._mean(policy, _kind(kind), half)
+    def real_ratio(self, policy: str, kind: str, half: str, sets: str = "all", unit: str = "machines") -> str:
+        """Return a mean ratio to E-IE with its interval: on all sets, those of a source, or all ``but-`` these."""
+        return self._mean(policy, _kind(kind), half, sets, unit)
 
     def real_slow(self, policy: str, kind: str, half: str) -> str:
         """Return the share of windows on which a policy is slower than E-IE by more than noise."""
@@ -203,13 +218,19 @@ def _kind(word: str) -> str:
     return word.replace("-", " ")
 
 
+def _source(machines: str) -> str:
+    """Return the source of a set of machines."""
+    return machines.split(maxsplit=1)[0]
+
+
 def _rate(value: float) -> str:
     return NOTHING if np.isnan(value) else f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
 
 
 def _most(values: pd.Series[float]) -> str:
-    most = float(values.max())
-    return "∞" if np.isinf(most) else number(most)
+    """Return the largest value; of infinite ones, how many there are."""
+    unfinished = int(np.isinf(values).sum())
+    return f"∞: {unfinished}" if unfinished else number(float(values.max()))
 
 
 def _draw(frame: pd.DataFrame, path: Path) -> None:
@@ -231,8 +252,9 @@ def _draw(frame: pd.DataFrame, path: Path) -> None:
             axes.axhline(place - 0.5, color=canvas.COLOURS[7], linewidth=0.6, linestyle=":")
     for kind, group in frame.groupby("kind"):
         axes.text(
-            0.99, group.index.max() + 0.1, str(kind), transform=axes.get_yaxis_transform(), ha="right", fontsize=8
-        )
+            0.99, group.index.max(), str(kind), transform=axes.get_yaxis_transform(), ha="right", va="center",
+            fontsize=8,
+        )  # fmt: skip
     axes.set_yticks(range(len(frame)), names, fontsize=7)
     axes.set_ylim(-0.7, len(frame) - 0.1)
     axes.set_xscale("log")
