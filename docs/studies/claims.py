@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Claim", "Exhibit", "PrintedNumber", "Verdict", "holds_if", "holds_in", "reached", "within"]
+__all__ = ["Claim", "Exhibit", "PrintedNumber", "Verdict", "holds_if", "holds_in", "in_all", "reached", "within"]
 
 
 class Verdict(StrEnum):
@@ -115,6 +115,18 @@ def holds_in(cases: Sequence[bool]) -> Verdict:
     ['holds', 'holds in part', 'does not hold here']
     """
     return Verdict.HOLDS if all(cases) else Verdict.PARTLY if any(cases) else Verdict.FAILS
+
+
+def in_all(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the verdict on a claim that must hold in every case: one case in which it fails refutes it.
+
+    Examples
+    --------
+    >>> str(in_all([Verdict.HOLDS, Verdict.UNDECIDED])), str(in_all([Verdict.UNDECIDED, Verdict.FAILS]))
+    ('undecided', 'does not hold here')
+    """
+    found = set(verdicts)
+    return next((worst for worst in (Verdict.FAILS, Verdict.UNDECIDED) if worst in found), Verdict.HOLDS)
 
 
 def reached(most_here: float, printed: float) -> Verdict:

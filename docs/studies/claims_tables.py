@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -89,7 +89,7 @@ def number_of_claims(claims: Sequence[Claim], word: str = "all") -> str:
     return str(sum(claim.verdict is verdict for claim in claims))
 
 
-def one_of(word: str, words: Sequence[str] | Mapping[str, object]) -> str:
+def one_of(word: str, words: Iterable[str]) -> str:
     """Return a word of a mark if it is known.
 
     Raises
@@ -97,8 +97,9 @@ def one_of(word: str, words: Sequence[str] | Mapping[str, object]) -> str:
     InputError
         For any other word.
     """
-    if word not in words:
-        raise InputError(f"{word!r}, expected one of {', '.join(map(str, words))}")
+    known = list(words)
+    if word not in known:
+        raise InputError(f"{word!r}, expected one of {', '.join(map(str, known))}")
     return word
 
 

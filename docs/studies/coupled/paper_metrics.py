@@ -20,7 +20,7 @@ from hindsched.online.coupled import POLICIES
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Makespans", "aggregated", "least_outlier", "printed_numbers", "stdv_over_trials"]
+__all__ = ["Makespans", "aggregated", "is_within", "least_outlier", "printed_numbers", "stdv_over_trials"]
 
 Numbers = npt.NDArray[np.float64]
 
@@ -53,20 +53,24 @@ class Makespans:
         """The 95 % interval of each metric, by heuristic."""
         return {policy: {name: percentiles(self._resampled(policy, name)) for name in METRICS} for policy in POLICIES}
 
-    def difference(self, policy: str, other: str) -> tuple[float, float, float]:
-        """Return how much the %diff of a heuristic exceeds that of another one, and its interval."""
-        found = self.metrics[policy]["diff"] - self.metrics[other]["diff"]
-        low, high = percentiles(self._resampled(policy, "diff") - self._resampled(other, "diff"))
+    def difference(self, policy: str, other: str, metric: str = "diff") -> tuple[float, float, float]:
+        """Return how much a metric of a heuristic exceeds that of another one, and its interval."""
+        found = self.metrics[policy][metric] - self.metrics[other][metric]
+        low, high = percentiles(self._resampled(policy, metric) - self._resampled(other, metric))
         return found, low, high
 
     def largest(self, policy: str) -> float:
         """Return the largest %diff of a scenario."""
         return float(np.nanmax(self._of_scenarios[policy]["diff"]))
 
-    def diff_where(self, policy: str, wmin: int) -> tuple[float, float, float]:
-        """Return the %diff of a heuristic at one wmin, and its interval."""
-        mine = Makespans(self.runs[self.runs["wmin"] == wmin])
-        return (mine.metrics[policy]["diff"], *percentiles(mine._resampled(policy, "diff")))
+    def diff_by_wmin(self, policy: str) -> list[tuple[float, float, float]]:
+        """Return the %diff of a heuristic at each wmin, in increasing order, and its interval."""
+        runs = self.runs[self.runs["policy"].isin(["IE", policy])]
+        found = []
+        for _, group in runs.groupby("wmin", sort=True):
+            mine = Makespans(group)
+            found.append((mine.metrics[policy]["diff"], *percentiles(mine._resampled(policy, "diff"))))
+        return found
 
     def _resampled(self, policy: str, metric: str) -> Numbers:
         """Return a metric in each resample of the scenarios."""
@@ -95,7 +99,7 @@ class Makespans:
         scenario = np.asarray(self.wide.groupby(_SCENARIO, sort=True).ngroup(), dtype=np.intp)
         base = self.wide["IE"].to_numpy()
         found = {}
-        for policy in POLICIES:
+        for policy in (name for name in POLICIES if name in self.wide):
             mine = self.wide[policy].to_numpy()
             finished, both = np.isfinite(mine), np.isfinite(mine) & np.isfinite(base)
             with np.errstate(invalid="ignore"):
@@ -137,6 +141,26 @@ def printed_numbers(tables: Mapping[str, Makespans]) -> list[PrintedNumber]:
                 PrintedNumber(row["table"], policy, name, row[name], here, low, high, runs=len(mine.wide)),
             )
     return found
+
+
+def is_within(number: PrintedNumber, times: float = 1.0) -> bool:
+    """Return whether a printed number equals the number here or lies in its interval, ``times`` as wide.
+
+    The printed number has a sampling error too. If both have the same, the interval of their difference is sqrt(2)
+    times as wide as that of one.
+
+    Examples
+    --------
+    >>> printed = PrintedNumber("I", "IP", "diff", printed=26.0, here=20.0, low=15.0, high=25.0)
+    >>> is_within(printed), is_within(printed, 2**0.5)
+    (False, True)
+    """
+    if number.printed is None or number.here is None:
+        return False
+    if number.low is None or number.high is None:
+        return number.printed == number.here
+    low, high = (number.here + times * (end - number.here) for end in (number.low, number.high))
+    return low <= number.printed <= high
 
 
 def aggregated(mine: Makespans) -> float:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from docs.studies.claims import Verdict
-from docs.studies.coupled.claims import cut_off, judge, tables_of
+from docs.studies.coupled.claims import _of_figure_2, cut_off, judge, tables_of
 from docs.studies.coupled.pages.published import Published
 from docs.studies.coupled.paper_metrics import Makespans, aggregated, printed_numbers
 from docs.studies.rows import ROWS
@@ -97,7 +97,10 @@ def test_claims_are_those_of_the_bare_rows(runs, claims):
     fails = wide == math.inf
     failing = claims["where IE fails, all heuristics fail"]
     rescued = int((fails["IE"] & ~fails["E-IE"]).sum())
-    assert failing.evidence.startswith(f"IE fails on {fails['IE'].sum()} instances; E-IE finishes {rescued} of them")
+    infeasible = runs["printed"].query("policy == 'IE' and optimum_status == 'infeasible'")
+    assert failing.evidence.startswith(
+        f"IE fails on {fails['IE'].sum()} instances, {len(infeasible)} of them infeasible; E-IE finishes {rescued} of"
+    )
     equal = ((wide["Y-IE"] == wide["P-IE"]) & ~fails["Y-IE"]).sum() / (~fails["Y-IE"] & ~fails["P-IE"]).sum()
     assert f"`printed`: IP 71%, IE {equal:.0%}" in claims["Y-H and P-H are mostly identical"].evidence
     assert claims["IE overtakes Y-IE where wmin > 8"].verdict is Verdict.FAILS
@@ -118,6 +121,26 @@ def test_a_claim_changes_with_the_runs(runs, claims):
     for text in ("Y-IE is the best heuristic", "all other heuristics are slower than IE"):
         assert claims[text].verdict is Verdict.FAILS
         assert found[text].verdict is Verdict.HOLDS
+
+
+def test_a_claim_on_both_tables_does_not_hold_by_one(runs):
+    """IE that overtakes Y-IE in Table II alone does not do so in Table I."""
+    claim = "IE overtakes Y-IE where wmin > 8"
+    slow = runs["printed"][runs["printed"]["policy"].isin(["IE", "Y-IE"])].copy()
+    for ms, verdict in (([10], Verdict.FAILS), ([5, 10], Verdict.HOLDS)):
+        mine = (slow["policy"] == "Y-IE") & (slow["wmin"] > 8) & slow["m"].isin(ms)
+        ie = slow[slow["policy"] == "IE"].set_index("fingerprint")["makespan"]
+        slow.loc[mine, "makespan"] = (2 * slow.loc[mine, "fingerprint"].map(ie)).to_numpy()
+        (found,) = _of_figure_2(tables_of({"printed": slow})["printed"])
+        assert (found.claim, found.verdict) == (claim, verdict)
+        assert found.runs == 1200
+
+
+def test_a_difference_of_one_failure_is_not_decided(claims):
+    """In Table I IE fails once and others never; in Table II some fail less by more than the sampling error."""
+    robust = claims["IE is the most robust heuristic: it fails least"]
+    assert robust.evidence.startswith("Table I: IE 1; fewer: none beyond sampling error; Table II: IE 299; fewer: E-IE")
+    assert robust.verdict is Verdict.FAILS
 
 
 def test_sums_are_cut_off_within_the_precision():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from docs.studies.claims import Claim, PrintedNumber
 from docs.studies.claims_tables import claims_frame, claims_table, exhibits_table, number_of_claims, one_of
 from docs.studies.coupled.claims import EXHIBITS, PRINTED, Tables, judge, tables_of
-from docs.studies.coupled.paper_metrics import aggregated, least_outlier, printed_numbers, stdv_over_trials
+from docs.studies.coupled.paper_metrics import aggregated, is_within, least_outlier, printed_numbers, stdv_over_trials
 from docs.studies.marked_pages import DataFile, Picture
 from docs.studies.rows import ROWS
 from docs.studies.text_table import text_table
@@ -46,7 +46,7 @@ class ClaimsPage:
     def writers(self) -> dict[str, Callable[..., str]]:
         """Return the writers of marks (see `docs.studies.marked_pages`), by name."""
         tables = (self.claims, self.exhibits, self.versus)
-        numbers = (self.num_claims, self.inside, self.aggregation, self.trial_stdv, self.outlier)
+        numbers = (self.num_claims, self.inside, self.agreement, self.aggregation, self.trial_stdv, self.outlier)
         return {writer.__name__: writer for writer in (*tables, *numbers)}
 
     def files(self) -> dict[str, Picture | DataFile]:
@@ -55,6 +55,7 @@ class ClaimsPage:
             "claims.csv": DataFile(lambda: claims_frame(self._claims)),
             "printed_numbers.csv": DataFile(self._numbers_frame),
             "figure1.svg": Picture(_figure_1, _draw_figure_1),
+            "printed.svg": Picture(self._differences, lambda path: _draw_differences(self._differences(), path)),
         }
 
     @cached_property
@@ -73,6 +74,11 @@ class ClaimsPage:
         import pandas as pd
 
         return pd.DataFrame(self._numbers)
+
+    def _differences(self) -> pd.DataFrame:
+        """Return the printed %diff and those here, without RANDOM, whose scale would hide the others."""
+        frame = self._numbers_frame()
+        return frame[(frame["column"] == "diff") & (frame["row"] != "RANDOM")].reset_index(drop=True)
 
     # ---- tables
 
@@ -107,17 +113,21 @@ class ClaimsPage:
         """Return the number of claims, or of those with a verdict."""
         return number_of_claims(self._claims, word)
 
-    def inside(self, what: str) -> str:
-        """Return the number of printed numbers, or of those within the 95 % interval of the number here."""
-        inside = [
-            number
-            for number in self._numbers
-            if number.printed is not None
-            and number.low is not None
-            and number.high is not None
-            and number.low <= number.printed <= number.high
-        ]
-        return count({"all": len(self._numbers), "within": len(inside)}[one_of(what, ("all", "within"))])
+    def inside(self, what: str, column: str = "all") -> str:
+        """Return the number of printed numbers, of those within the interval here, or in one for both errors."""
+        numbers = [number for number in self._numbers if one_of(column, (*METRICS, "all")) in (number.column, "all")]
+        widths = {"within": 1.0, "both": 2**0.5}
+        if one_of(what, ("all", *widths)) != "all":
+            numbers = [number for number in numbers if is_within(number, widths[what])]
+        return count(len(numbers))
+
+    def agreement(self, table: str) -> str:
+        """Return the rank correlation of the printed %diff and those here, RANDOM left out."""
+        import pandas as pd
+
+        found = [n for n in self._numbers if (n.table, n.column) == (table, "diff") and n.row != "RANDOM"]
+        printed, here = (pd.Series([getattr(n, name) for n in found]).rank() for name in ("printed", "here"))
+        return f"{printed.corr(here):.2f}"
 
     def aggregation(self) -> str:
         """Return by how much other means change a %diff at most, RANDOM left out."""
@@ -143,6 +153,26 @@ class ClaimsPage:
 
 def _metric(name: str, value: float) -> str:
     return count(value) if name == "fails" else f"{value:,.1f}".replace("-", MINUS)
+
+
+def _draw_differences(frame: pd.DataFrame, path: Path) -> None:
+    """Draw each printed %diff beside the one here with its interval, by table in the order of the paper."""
+    tables = [(name, group.iloc[::-1]) for name, group in frame.groupby("table")]
+    heights = [0.7 + 0.19 * len(group) for _, group in tables]
+    figure, panels = canvas.new_figure(len(tables), width=7.0, heights=heights)
+    for axes, (name, group) in zip(panels, tables, strict=True):
+        places = range(len(group))
+        axes.hlines(places, group["low"], group["high"], color=canvas.COLOURS[0], linewidth=2, label="here, 95 %")
+        axes.plot(group["here"], places, "o", color=canvas.COLOURS[0], markersize=5, label="here")
+        axes.plot(group["printed"], places, "D", color=canvas.COLOURS[1], markersize=5, label="printed")
+        axes.axvline(0.0, color=canvas.COLOURS[7], linewidth=0.8)
+        axes.set_yticks(places, group["row"], fontsize=8)
+        axes.set_xlim(-50, 190)
+        axes.set_title(f"Table {name} (m = {TABLES[name]})", loc="left", fontsize=9)
+        axes.grid(axis="x", alpha=0.3)
+    panels[0].legend(loc="upper right", fontsize=8)
+    panels[-1].set_xlabel("%diff to IE (below 0: faster)", fontsize=9)
+    canvas.save(figure, path)
 
 
 def _figure_1() -> pd.DataFrame:

@@ -302,7 +302,7 @@ def _draw_fleets(axes: Axes, medians: pd.DataFrame, colours: tuple[str, ...]) ->
     ticks = (1, 1.5, 2, 3, 4, 6, 8, 12)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_ylim(1, 12)
+    axes.set_ylim(0.95, 12)
     axes.yaxis.set_major_locator(FixedLocator(ticks))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.set_yticklabels([f"{tick:g}" for tick in ticks])

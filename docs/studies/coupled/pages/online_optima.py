@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from docs.studies.claims_tables import one_of
 from docs.studies.coupled.online_optima import draw_ratios
 from docs.studies.marked_pages import Picture, Writer
 from docs.studies.rows import read_rows
 from docs.studies.text_table import text_table
 from hindsched.bench.report.formatting import MINUS, NOTHING, count
 from hindsched.bench.results.records import records
-from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +63,7 @@ class OnlineOptimaPage:
         frame = _optima()[_optima()["player"] == _OPTIMUM]
         largest = records(frame.sort_values("states").tail(1))[0]
         return {"states": count(largest["states"]), "seconds": f"{largest['seconds']:,.0f}"}[
-            _one_of(what, ("states", "seconds"))
+            one_of(what, ("states", "seconds"))
         ]
 
     def price(self, end: str) -> str:
@@ -74,7 +74,7 @@ class OnlineOptimaPage:
     def fault(self, policy: str, end: str) -> str:
         """Return the smallest or largest fault of a policy on the instances of the table."""
         frame = _optima()
-        mine = frame[frame["player"] == _one_of(policy, set(frame["player"]))]
+        mine = frame[frame["player"] == one_of(policy, set(frame["player"]))]
         return f"{_end(mine['fault'], end):.2f}"
 
     def charged_gain(self, end: str) -> str:
@@ -128,11 +128,4 @@ def _mean(row: dict[str, Any]) -> str:
 
 
 def _end(values: pd.Series[Any], end: str) -> float:
-    return float(values.min() if _one_of(end, ("least", "most")) == "least" else values.max())
-
-
-def _one_of(word: str, words: Any) -> str:
-    known = list(words)
-    if word not in known:
-        raise InputError(f"{word!r}, expected one of {', '.join(map(str, known))}")
-    return word
+    return float(values.min() if one_of(end, ("least", "most")) == "least" else values.max())

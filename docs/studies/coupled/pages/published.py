@@ -5,11 +5,11 @@ The rows are ``paper_runs.csv.xz`` (17 heuristics on 6,000 instances under two r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from docs.studies.claims_tables import one_of
 from docs.studies.coupled import optima
 from docs.studies.coupled.pages.claims import ClaimsPage
 from docs.studies.coupled.pages.fleets import FleetsPage
@@ -36,7 +36,6 @@ from hindsched.bench.results.ratio_statistics import distribution, ends, in_medi
 from hindsched.bench.results.ratios import with_ratios
 from hindsched.bench.results.read import read_results
 from hindsched.bench.results.records import records
-from hindsched.instances.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,7 +147,7 @@ class Published:
         return pd.concat(frames)[["m", "wmin", "policy", "diff"]]
 
     def _distribution(self, reading: str) -> pd.DataFrame:
-        return self._distributions[_one_of(reading, READINGS)]
+        return self._distributions[one_of(reading, READINGS)]
 
     def _heuristics(self) -> pd.DataFrame:
         """Return the ratios under the first reading, without RANDOM, whose scale would hide the others."""
@@ -157,14 +156,14 @@ class Published:
 
     def _makespans(self, policy: str, reading: str) -> pd.Series[float]:
         """Return the makespans of a policy by instance, infinite where it fails."""
-        runs = self._of[_one_of(reading, READINGS)]
-        mine = runs[runs["policy"] == _one_of(policy, runs["policy"].unique())]
+        runs = self._of[one_of(reading, READINGS)]
+        mine = runs[runs["policy"] == one_of(policy, runs["policy"].unique())]
         return mine.set_index("fingerprint")["value"].fillna(float("inf"))
 
     def _table(self, table: str, reading: str) -> pd.DataFrame:
         metrics = self._metrics
-        _one_of(table, metrics["table"].unique())
-        mine = metrics[(metrics["table"] == table) & (metrics["reading"] == _one_of(reading, READINGS))]
+        one_of(table, metrics["table"].unique())
+        mine = metrics[(metrics["table"] == table) & (metrics["reading"] == one_of(reading, READINGS))]
         return mine.sort_values("diff", kind="stable", ignore_index=True)
 
     # ---- tables
@@ -201,7 +200,7 @@ class Published:
         status = self._optima["status"]
         kinds = {"all": len(status), "finishable": (status == "optimal").sum()}
         kinds["impossible"] = (status == "infeasible").sum()
-        return count(kinds[_one_of(kind, kinds)])
+        return count(kinds[one_of(kind, kinds)])
 
     def impossible(self) -> str:
         """Return the points of the infeasible instances."""
@@ -213,12 +212,12 @@ class Published:
         """Return the number of failed runs of a policy, in one table or both."""
         chosen = ("I", "II") if table == "both" else (table,)
         found = [self._table(each, reading).set_index("policy")["fails"] for each in chosen]
-        return count(sum(each[_one_of(policy, each.index)] for each in found))
+        return count(sum(each[one_of(policy, each.index)] for each in found))
 
     def rank(self, table: str, reading: str, policy: str) -> str:
         """Return the rank of a policy by %diff."""
         order = self._table(table, reading)["policy"].to_list()
-        place = order.index(_one_of(policy, order)) + 1
+        place = order.index(one_of(policy, order)) + 1
         ending = "th" if place in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
         return f"{place}{ending}"
 
@@ -238,8 +237,8 @@ class Published:
         """Return a statistic of a policy's competitive ratio."""
         frame = self._distribution(reading)
         rows = {row["policy"]: row for row in records(frame)}
-        row = rows[_one_of(policy, rows)]
-        if _one_of(statistic, (*_INTERVALS, *_SHARES, "unfinished")) in _INTERVALS:
+        row = rows[one_of(policy, rows)]
+        if one_of(statistic, (*_INTERVALS, *_SHARES, "unfinished")) in _INTERVALS:
             return interval(*ends(row, statistic))
         return share(row["unfinished"] / row["runs"] if statistic == "unfinished" else row[statistic])
 
@@ -247,7 +246,7 @@ class Published:
         """Return the share of instances where the second reading makes a policy slower, or the median change."""
         mine, other = (self._makespans(policy, reading) for reading in READINGS)
         ratio = (other / mine)[(mine < float("inf")) & (other < float("inf"))]
-        if _one_of(statistic, ("share", "median")) == "share":
+        if one_of(statistic, ("share", "median")) == "share":
             return share(float((ratio > 1).mean()))
         return f"{ratio.median() - 1:.0%}".replace("-", MINUS)
 
@@ -255,7 +254,7 @@ class Published:
         """Return the share of instances that two policies finish where one is faster, or slower, than the other."""
         mine, theirs = self._makespans(policy, reading), self._makespans(other, other_reading)
         both = (mine < float("inf")) & (theirs < float("inf"))
-        is_so = mine < theirs if _one_of(outcome, ("faster", "slower")) == "faster" else mine > theirs
+        is_so = mine < theirs if one_of(outcome, ("faster", "slower")) == "faster" else mine > theirs
         return share(float(is_so[both].mean()))
 
     def rescued(self, reading: str, failing: str, finishing: str) -> str:
@@ -269,14 +268,7 @@ class Published:
         ratio = (frame["makespan_no_stand_by"] / frame["makespan"]).astype(float)
         ratio = ratio[ratio > 1]
         said = {"count": count(len(ratio)), "median": f"{ratio.median() - 1:.0%}", "most": number(ratio.max())}
-        return said[_one_of(statistic, said)]
-
-
-def _one_of(word: str, words: Iterable[str]) -> str:
-    known = list(words)
-    if word not in known:
-        raise InputError(f"{word!r}, expected one of {', '.join(map(str, known))}")
-    return word
+        return said[one_of(statistic, said)]
 
 
 def _slots(value: Any) -> str:

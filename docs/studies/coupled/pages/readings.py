@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from docs.studies.claims_tables import one_of
 from docs.studies.coupled.readings import published_metrics
 from docs.studies.marked_pages import DataFile
 from docs.studies.text_table import text_table
@@ -98,15 +99,14 @@ class ReadingsPage:
 
     def readings(self) -> str:
         """Return a description of each reading."""
-        return text_table(
-            ["reading", "what it is"], [[f"`{name}`", READINGS[name].description] for name in self._names()]
-        )
+        rows = [[f"`{name}`", READINGS[name].description] for name in self._names()]
+        return text_table(["reading", "what it is"], rows, num_texts=2)
 
     def closeness(self, table: str, subset: str) -> str:
         """Return the rank correlation and mean distance of each reading from a printed table, metric by metric."""
-        _one_of(table, TABLES)
+        one_of(table, TABLES)
         frame = self._closeness
-        mine = frame[(frame["table"] == table) & (frame["subset"] == _one_of(subset, SUBSETS))]
+        mine = frame[(frame["table"] == table) & (frame["subset"] == one_of(subset, SUBSETS))]
         found = {(row["reading"], row["metric"]): row for row in records(mine)}
         rows = []
         for name in self._names():
@@ -133,7 +133,7 @@ class ReadingsPage:
         mine = self._metrics[(self._metrics["reading"] == "printed") & (self._metrics["table"] == "II")]
         mine = mine[mine["policy"] == "IE"].sort_values(["seed", "sample"], kind="stable")  # all before common
         column, total = {"IE": ("fails", "runs"), "impossible": ("impossible", "instances")}[
-            _one_of(what, ("IE", "impossible"))
+            one_of(what, ("IE", "impossible"))
         ]
         found = records(mine.drop_duplicates("seed"))
         return _listed([round(row[column] * _INSTANCES / row[total]) for row in found])
@@ -141,7 +141,7 @@ class ReadingsPage:
     def within(self, reading: str, table: str) -> str:
         """Return how many printed %diff lie within the spread over seeds of a reading, and whose."""
         spread = self.spread_over_seeds()
-        mine = spread[(spread["reading"] == _one_of(reading, self._names())) & (spread["table"] == table)]
+        mine = spread[(spread["reading"] == one_of(reading, self._names())) & (spread["table"] == table)]
         both = mine.merge(self._printed[["table", "policy", "diff"]], on=["table", "policy"])
         both = both[both["policy"] != "IE"]
         inside = both[(both["diff_min"] <= both["diff"]) & (both["diff"] <= both["diff_max"])]["policy"].to_list()
@@ -158,16 +158,14 @@ class ReadingsPage:
     def distance(self, reading: str, table: str, metric: str) -> str:
         """Return the mean distance of a reading from a metric of a printed table, over the core rows."""
         frame = self._closeness
-        found = frame[
-            (frame["reading"] == _one_of(reading, self._names())) & (frame["table"] == _one_of(table, TABLES))
-        ]
-        found = found[(found["subset"] == "core") & (found["metric"] == _one_of(metric, _NAMES))]
+        found = frame[(frame["reading"] == one_of(reading, self._names())) & (frame["table"] == one_of(table, TABLES))]
+        found = found[(found["subset"] == "core") & (found["metric"] == one_of(metric, _NAMES))]
         return _one(found["mean"].iloc[0])
 
     def tail_stdv(self, where: str) -> str:
         """Return the range of printed stdv, or the largest stdv here, of the heuristics outside the core rows."""
         tails = sorted(set(SUBSETS["all"]) - set(SUBSETS["core"]) - {"RANDOM"})
-        if _one_of(where, ("printed", "here")) == "printed":
+        if one_of(where, ("printed", "here")) == "printed":
             printed = self._printed[self._printed["policy"].isin(tails)]["stdv"]
             return f"{_one(printed.min())} to {_one(printed.max())}"
         mine = self._metrics[self._metrics["policy"].isin(tails) & (self._metrics["table"] == "I")]
@@ -187,10 +185,3 @@ def _one(value: float | None) -> str:
 def _two(value: float | None) -> str:
     """Return a number with two digits after the point."""
     return NOTHING if value is None or value != value else f"{value:.2f}".replace("-", MINUS)  # noqa: PLR0124
-
-
-def _one_of(word: str, words: Any) -> str:
-    known = list(words)
-    if word not in known:
-        raise InputError(f"{word!r}, expected one of {', '.join(map(str, known))}")
-    return word
