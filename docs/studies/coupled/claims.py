@@ -317,7 +317,8 @@ def _of_failures(tables: Mapping[str, Makespans]) -> list[Claim]:
 
 def _most_robust(tables: Mapping[str, Makespans]) -> Claim:
     """Judge whether IE fails least, by the differences of failures in each table."""
-    parts, verdicts = [], []
+    parts: list[str] = []
+    verdicts: list[Verdict] = []
     for table, mine in tables.items():
         others = {policy: mine.difference(policy, "IE", "fails") for policy in POLICIES if policy != "IE"}
         found = {policy: within(low, high, 0.0, above=True) for policy, (_, low, high) in others.items()}

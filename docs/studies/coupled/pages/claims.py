@@ -157,7 +157,7 @@ def _metric(name: str, value: float) -> str:
 
 def _draw_differences(frame: pd.DataFrame, path: Path) -> None:
     """Draw each printed %diff beside the one here with its interval, by table in the order of the paper."""
-    tables = [(name, group.iloc[::-1]) for name, group in frame.groupby("table")]
+    tables = [(str(name), group.iloc[::-1]) for name, group in frame.groupby("table")]
     heights = [0.7 + 0.19 * len(group) for _, group in tables]
     figure, panels = canvas.new_figure(len(tables), width=7.0, heights=heights)
     for axes, (name, group) in zip(panels, tables, strict=True):
