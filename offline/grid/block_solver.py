@@ -105,6 +105,8 @@ class _Block:
         Of the best schedule.
     groups
         Prices, each for some of the jobs, whose bounds add up.
+    bound
+        The sum of these bounds, over `SCALE`.
     is_optimal
         Whether the starts are proven optimal.
     """
@@ -114,6 +116,7 @@ class _Block:
     starts: Ints
     is_optimal: bool
     groups: list[tuple[Ints, JobPrices]] = field(default_factory=list)
+    bound: int = 0
 
     @property
     def wait(self) -> int:
@@ -217,27 +220,37 @@ class _BlockSearch:
             until_s = self._end_of_step(share, weights, i)
             alone = block.instance.subset(part)
             starts = block.starts[part] if len(part) == len(block.jobs) else best_of_rules(alone)
-            block.groups.append((block.jobs[part], self._prices(alone, starts, until_s)))
+            prices, bound = self._prices(alone, starts, until_s)
+            block.groups.append((block.jobs[part], prices))
+            block.bound += bound
 
-    def _prices(self, instance: Instance, starts: Ints, until_s: float | None) -> JobPrices:
-        """Return the better prices of both methods; one method suffices if its bound is the wait of the starts."""
+    def _prices(self, instance: Instance, starts: Ints, until_s: float | None) -> tuple[JobPrices, int]:
+        """Return the better prices of both methods, and their bound over `SCALE`.
+
+        One method suffices if its bound is the wait of the starts, or if no time is left: computing the bound of
+        thousands of jobs takes seconds.
+        """
         now_s = self.watch.elapsed_s()
         ascent_s = None if until_s is None else now_s + _PARAMETERS.ascent_share * (until_s - now_s)
         cells = subgradient_prices(instance, starts, self.watch, ascent_s)
         self.counts["price_rounds"] += cells.rounds
         reached = cells.scaled_value()
         if SCALE * (total_wait(instance, starts) - 1) < reached:
-            return cells
+            return cells, reached
+        if until_s is not None and self.watch.elapsed_s() >= until_s:
+            self._note_end(until_s)
+            return cells, reached
         slots = linear_program_prices(instance, starts, self.watch, until_s, self.limits.seed)
         self._note_end(until_s)
         self.counts["programs"] += slots.rounds
-        return slots if slots.scaled_value() > reached else cells
+        value = slots.scaled_value()
+        return (slots, value) if value > reached else (cells, reached)
 
     def _search_exactly(self, blocks: list[_Block]) -> None:
         """Search each block within the windows that its prices leave, the one with the least gap first."""
         gaps = []
         for block in blocks:
-            gap = SCALE * block.wait - sum(group.scaled_value() for _, group in block.groups)
+            gap = SCALE * block.wait - block.bound
             block.is_optimal = gap < SCALE  # the bound, rounded up, is the wait
             gaps.append(gap)
         todo = [i for i in sorted(range(len(blocks)), key=lambda i: (gaps[i], i)) if not blocks[i].is_optimal]

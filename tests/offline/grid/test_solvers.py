@@ -15,7 +15,7 @@ from hindsched.offline.grid.api import confirm
 from hindsched.offline.grid.blocks import fits, split
 from hindsched.offline.grid.brute import least_start
 from hindsched.offline.grid.claim import assign_nodes
-from hindsched.offline.grid.job_prices import SCALE, certificate
+from hindsched.offline.grid.job_prices import SCALE, CellPrices, certificate
 from hindsched.offline.grid.kernels.serial_generation import generate, queue
 from hindsched.offline.grid.order_search import best_of_rules, in_order, total_wait
 from hindsched.offline.grid.subgradient import subgradient_prices
@@ -240,6 +240,27 @@ def test_a_time_limit_leaves_bounds() -> None:
     answer = offline.solve(instance, time_limit_s=0.3)
     assert answer.lower <= answer.value <= run_policy(instance, make_policy("asap_counted")).metrics().total_wait
     assert (answer.status, answer.termination.limit) == (Status.FEASIBLE, Limit.TIME)
+
+
+def test_no_step_begins_after_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without time for the linear program, the bound of the subgradient method is computed once and is the answer."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a linear program after the time limit")
+
+    monkeypatch.setattr("hindsched.offline.grid.block_solver.linear_program_prices", refuse)
+    values = []
+    first = CellPrices.scaled_value
+
+    def count(prices: CellPrices) -> int:
+        values.append(first(prices))
+        return values[-1]
+
+    monkeypatch.setattr(CellPrices, "scaled_value", count)
+    answer = offline.solve(random_instance(3, jobs=30, nodes=5, span=10), time_limit_s=1e-6)
+    assert answer.status == Status.FEASIBLE
+    assert answer.limit == Limit.TIME
+    assert len(values) == answer.counts["blocks"]
 
 
 def test_without_a_time_limit_the_effort_is_limited() -> None:
