@@ -211,7 +211,7 @@ class ClaimsPage:
                 np.average([row[f"{what}_own"] for row in rows], weights=num) for what in ("brier", "right")
             )
             gains = [gain(rows, other) for other in OTHERS]
-            cells = [f"**{one.text('+.1f')}**" if one.low > 0 else one.text("+.1f") for one in gains]
+            cells = [f"**{one.text('+z.1f')}**" if one.low > 0 else one.text("+z.1f") for one in gains]
             lines.append([asked, f"{brier:.3f}", f"{100 * right:.1f}", *cells])
         return text_table(["forecast", "own: Brier score", "own: right, %", *OTHERS], lines)
 
