@@ -288,12 +288,11 @@ def map_of(
     """Make all runs that ``folder`` lacks; return the rows of the study, with the columns `COLUMNS`.
 
     Unfinished runs have an infinite ratio. Quartiles are over the instances with a proven optimum that no policy
-    refuses, so all policies are measured on the same instances.
+    refuses.
     """
     import pandas as pd
 
     runs = ratios_of(sources, policies, folder, num_processes=num_processes, time_limit_s=time_limit_s, seed=seed)
-    runs = runs[runs.groupby("instance")["policy"].transform("nunique") == runs["policy"].nunique()]
     rows = []
     for machines, axis, value, chosen in _cells(sorted(set(runs["instance"]))):
         here = runs[runs["instance"].isin(chosen)]
@@ -318,7 +317,8 @@ def ratios_of(
 ) -> pd.DataFrame:
     """Make all runs that ``folder`` lacks; return those with a proven optimum, with the ratio as ``high``.
 
-    Runs that a policy refuses are left out and reported on standard error.
+    Instances with a run that a policy refuses are left out and reported on standard error, so all policies are measured
+    on the same instances.
     """
     options = Options(time_limit_s=time_limit_s, seed=seed, check_slots=1_000)
     found = main_job.score(sources, policies, options, folder, num_processes=num_processes)
@@ -326,7 +326,8 @@ def ratios_of(
         sys.stderr.write(f"hindsched: left out: {found.failure}\n")
     ratios = with_ratios(found.results.runs)
     _report_left_out(found.results.runs)
-    return ratios[ratios["optimum_status"] == "optimal"]
+    proven = ratios[ratios["optimum_status"] == "optimal"]
+    return proven[proven.groupby("instance")["policy"].transform("nunique") == proven["policy"].nunique()]
 
 
 def _report_left_out(runs: pd.DataFrame) -> None:
