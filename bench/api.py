@@ -227,7 +227,8 @@ def gantt(instance: Any, schedule: Any) -> Picture:
         drawn = getattr(schedule, "schedule", getattr(schedule, "run", None))
         drawn = drawn() if callable(drawn) else drawn
     if drawn is None:
-        raise InputError("the solver found none, expected a schedule", place="schedule")
+        found = "the solver found none" if isinstance(schedule, Result) else type(schedule).__name__
+        raise InputError(f"{found}, expected a schedule", place="schedule")
     verdict = instances.check(problem, drawn)
     if not verdict.is_valid:
         raise InputError(f"not drawn: {verdict}", place="schedule")

@@ -201,6 +201,8 @@ def test_pictures_and_tables_show_themselves(drawn, tmp_path):
     assert "<th>rule</th><td></td>" in hs.check(drawn, run.schedule)._repr_html_()
     with pytest.raises(hs.InputError, match="not drawn: "):
         hs.gantt(drawn.replace(t_prog=drawn.t_prog + 1), run)
+    with pytest.raises(hs.InputError, match=r"^schedule: int, expected a schedule$"):
+        hs.gantt(drawn, 3)
 
 
 def test_a_script_of_ten_lines(tmp_path):

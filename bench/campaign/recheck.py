@@ -69,7 +69,11 @@ def sample(folder: str | os.PathLike[str], count: int, *, seed: int, most_slots:
     except InputError as error:
         raise error.in_file(path) from None
     if not found:
-        raise InputError(f"no run on a generated instance of at most {most_slots} slots", file=path)
+        raise InputError(
+            f"no run on a generated instance, expected one of at most {most_slots} slots (rows of files are not "
+            "computed again)",
+            file=path,
+        )
     return found
 
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 @click.option(
     "--isolated",
     is_flag=True,
-    help="Run each of your own policies in a process of its own, which does not hold the future (coupled, grid).",
+    help="Run each of your own policies in a process of its own, which does not hold the future (coupled, grid, "
+    "deadline).",
 )
 @options.solver
 @options.time_limit(60.0)

@@ -58,11 +58,8 @@ class _Deadline(Family[Instance, Schedule]):
         return DeadlineReport(self)
 
     def kind(self, instance: Instance) -> str:
-        hours = " ".join(
-            f"{symbol}={seconds / HOUR_S:g}h"
-            for symbol, seconds in (("W", instance.work_s), ("D", instance.deadline_s), ("d", instance.overhead_s))
-        )
-        return f"{instance.num_zones} zone{'' if instance.num_zones == 1 else 's'}, {hours}"
+        times = f"W={instance.work_s / HOUR_S:g}h D={instance.deadline_s / HOUR_S:g}h d={instance.overhead_s}s"
+        return f"{instance.num_zones} zone{'' if instance.num_zones == 1 else 's'}, {times}"
 
     def make_isolated(self, text: Policy, options: Options) -> Policy:
         with IsolatedPolicy(text, RunOptions().changed(**self.run_values(options))) as made:

@@ -32,7 +32,7 @@ __all__ = [
 #: Sentences on ratios with unfinished runs, on optima that are not proven, and on intervals.
 NOTE_UNFINISHED = (
     "Quartiles, medians and shares are over all runs on instances that some schedule finishes. An unfinished run "
-    "counts as more than its limit over the optimum. Means are over finished runs."
+    "counts as more than its limit over the optimum, a failed one as infinitely far. Means are over finished runs."
 )
 NOTE_UNPROVEN = (
     "Where the optimum is not proven, a statistic is given by both ends or as >=, and shares count proven cases."
