@@ -157,6 +157,8 @@ def compare(
     """
     options, sampling = options or Options(), sampling or Sampling()
     family = family_of(instance)
+    if family.under(options) is not family:
+        raise InputError("iterations, expected makespan", place="objective")
     report = progress or (lambda line: None)
     if sampling.paths < 1:
         raise InputError(f"{sampling.paths}, expected an integer >= 1", place="paths")

@@ -26,6 +26,9 @@ def test_the_command_for_on_line_optima(tmp_path):
     assert rows["charged hindsight"]["low"] < rows["on-line optimum"]["slots"]
     few = CliRunner().invoke(hindsched, [*arguments, "--most-states", "10"])
     assert [json.loads(line)["how"] for line in few.stdout.splitlines()][2] == "too many states"
+    refused = CliRunner().invoke(hindsched, [*arguments, "--option", "objective=iterations"])
+    assert refused.stdout == ""
+    assert "objective: iterations, expected makespan" in refused.stderr
     instances.write(pair.replace(chains=()), path)
     refused = CliRunner().invoke(hindsched, arguments)
     assert refused.stdout == ""
