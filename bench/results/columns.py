@@ -67,8 +67,9 @@ class Results:
     runs
         One row per run, in an order that does not depend on the order of computation:
 
-        - ``family``, ``setting``, ``instance``, ``fingerprint`` (setting and instance if unknown), and the axes of the
-          family where the instance is a point of its experiment;
+        - ``family``, ``setting``, ``instance``, ``fingerprint`` (setting and instance if unknown; with an objective
+          other than the default, its name follows), and the axes of the family where the instance is a point of its
+          experiment;
         - ``policy``, each option of the run, and ``options``: a text of those that differ from their defaults;
         - ``value`` (missing: unfinished), ``limit`` (an unfinished run is worse than this), ``sense``;
         - ``optimum``, ``optimum_bound``, ``optimum_status`` (missing: not solved);
@@ -197,6 +198,9 @@ def _derive_columns(frame: pd.DataFrame, family: AnyFamily) -> None:
     if "objective" in family.run_options:
         senses = {name: str(family.with_objective(name).sense) for name in family.run_options["objective"]}
         frame.loc[is_own, "sense"] = frame.loc[is_own, "objective"].map(senses)
+        others = is_own & (frame["objective"] != family.default("objective"))  # another objective is another problem
+        problems = frame.loc[others, "fingerprint"] + " " + frame.loc[others, "objective"]
+        frame.loc[others, "fingerprint"] = frame.loc[others, "cluster"] = problems
     if family.panels:
         pointed = is_own & frame[family.panels[0]].notna()
         pattern = re.compile(rf" (?:{'|'.join(family.panels)})=\S+")

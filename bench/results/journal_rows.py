@@ -278,14 +278,12 @@ def _answered(answer: _Answer, family: AnyFamily) -> Row:
 def _common(row: _Row, family: AnyFamily) -> Row:
     point = row.point or {}
     convert(point, _shape_of_point(family), "point")
-    fingerprint = row.fingerprint or f"{row.setting}: {row.instance}"
-    if family is not family_named(row.family):  # another objective is another problem
-        fingerprint += f" {row.objective}"
     return {
         "family": family.name,
         "setting": row.setting,
         "instance": row.instance,
-        "fingerprint": fingerprint,
+        "fingerprint": row.fingerprint or f"{row.setting}: {row.instance}",
+        "objective": row.objective,
         **{name: point.get(key) for name, key in _axis_keys(family).items()},
         "length": point.get("slots"),
         "start": point.get("start"),

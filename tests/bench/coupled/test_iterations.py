@@ -110,6 +110,8 @@ def test_a_compact_table_may_have_the_objective(tmp_path) -> None:
     path.write_text("instance,policy,objective,value,iterations,optimum\na,IE,iterations,4,10,6\n")
     (row,) = read_results(path).runs.to_dict("records")
     assert (row["value"], row["sense"], row["iterations"]) == (4, "max", 10)
+    path.write_text("instance,policy,objective,value,optimum\na,IE,iterations,4,6\na,IE,makespan,9,8\n")
+    assert sorted(summary(read_results(path).runs)["median"]) == [9 / 8, 6 / 4]
 
 
 def test_the_command_lines(tmp_path, hindsched) -> None:
