@@ -65,7 +65,6 @@ def main(name: str = "hindsched", load: Callable[[], click.Command] = _load_hind
 def _run(name: str, load: Callable[[], click.Command]) -> NoReturn:
     # slow imports are here, so that an interruption during them is reported
     import click
-    from click.shell_completion import shell_complete
 
     from hindsched.bench.progress import announce_compilation
     from hindsched.instances.errors import HindschedError, InputError
@@ -75,6 +74,8 @@ def _run(name: str, load: Callable[[], click.Command]) -> NoReturn:
         command = load()
         variable = f"_{name}_COMPLETE".upper()
         if variable in os.environ:
+            from click.shell_completion import shell_complete
+
             sys.exit(shell_complete(command, {}, name, variable, os.environ[variable]))
         with command.make_context(name, sys.argv[1:]) as context:
             code = command.invoke(context)

@@ -81,18 +81,14 @@ class Campaign:
     def jobs_by_source(self, folder: Path) -> list[list[Job]]:
         """Return for each instance the jobs for its optima, then the jobs for its runs, by options and policy."""
         plans = self.run_plans()
+        by_objective = list({dict(options.run).get("objective"): options for options in self.combinations}.values())
         return [
             [
-                *self._optima(source, folder),
+                *_optima(source, by_objective, folder),
                 *(plan.job(source) for plan in plans[source.family] if self._can_run(source, plan)),
             ]
             for source in self.sources
         ]
-
-    def _optima(self, source: Source, folder: Path) -> list[Job]:
-        """Return a job for the optimum of an instance, one for each objective."""
-        jobs = [optimum_job(source, options, folder) for options in self.combinations]
-        return list({job.key: job for job in jobs}.values())
 
     def run_plans(self) -> dict[str, list[RunPlan]]:
         """Return the runs on each instance of a family, by options and policy.
@@ -122,6 +118,12 @@ class Campaign:
         is_named = any(policy is given or (isinstance(given, str) and given == policy) for given in self.policies)
         instance = getattr(source, "instance", source)
         return is_named or plan.family.refuses(instance, policy, plan.options) is None
+
+
+def _optima(source: Source, by_objective: Sequence[Options], folder: Path) -> list[Job]:
+    """Return the jobs for the optima of an instance, one for each objective of its family."""
+    jobs = [optimum_job(source, options, folder) for options in by_objective]
+    return list({job.key: job for job in jobs}.values())
 
 
 def expand_policies(names: Iterable[Policy], families: Sequence[str], options: Options) -> Mapping[str, list[Policy]]:
