@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from hindsched.bench.shared_types import Row
+from collections.abc import Iterable
 
-__all__ = ["DECILES", "RUN_COLUMNS", "flat_row"]
+from hindsched.bench.shared_types import Given, Row
+
+__all__ = ["DECILES", "RUN_COLUMNS", "flat_row", "times_of"]
 
 _SHARES = (
     "fed",
@@ -56,3 +58,9 @@ def flat_row(row: Row) -> Row:
             value = round(value, 5)
         found[name] = value
     return found
+
+
+def times_of(rows: Iterable[Given]) -> list[tuple[int, int]]:
+    """Return the pairs of deadline and C, from the shortest tasks in proportion to the longest."""
+    found = {(row["deadline_s"], row["c"]) for row in rows}
+    return sorted(found, key=lambda times: (times[1] / times[0], -times[0]))

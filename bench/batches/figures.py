@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from hindsched.bench.batches.experiment_rows import times_of
 from hindsched.bench.report import canvas
 from hindsched.bench.shared_types import Row
 
@@ -37,9 +38,7 @@ def draw_requests(rows: Rows, path: Path) -> None:
 def draw_satisfied(rows: Rows, path: Path) -> None:
     """Draw the shares of satisfied batches and tasks per predictor and in the hindsight optimum (Figure 9)."""
     mine = [row for row in rows if (row["part"], row["first"], row.get("copies_lambda")) == ("batches", "spread", 2)]
-    settings = sorted(
-        {(row["deadline_s"], row["c"]) for row in mine}, key=lambda times: (times[1] / times[0], -times[0])
-    )
+    settings = times_of(mine)
     figure, panels = canvas.new_figure(2, heights=(2.2, 2.6))
     policies = list(dict.fromkeys(row["policy"] for row in mine))
     for axes, what in zip(panels, ("batches", "tasks"), strict=True):

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hindsched.bench.deadline.commands import DeadlineCommands
-from hindsched.bench.deadline.sources import from_point, sources
+from hindsched.bench.deadline.sources import from_point, sources, times_in_words
 from hindsched.bench.family import Family
 from hindsched.bench.run_records import Options, RunRecord
 from hindsched.bench.shared_types import Given, Policy, Row
@@ -58,8 +58,7 @@ class _Deadline(Family[Instance, Schedule]):
         return DeadlineReport(self)
 
     def kind(self, instance: Instance) -> str:
-        times = f"W={instance.work_s / HOUR_S:g}h D={instance.deadline_s / HOUR_S:g}h d={instance.overhead_s}s"
-        return f"{instance.num_zones} zone{'' if instance.num_zones == 1 else 's'}, {times}"
+        return f"{instance.num_zones} zone{'' if instance.num_zones == 1 else 's'}, {times_in_words(instance)}"
 
     def make_isolated(self, text: Policy, options: Options) -> Policy:
         with IsolatedPolicy(text, RunOptions().changed(**self.run_values(options))) as made:

@@ -16,7 +16,7 @@ from hindsched.instances.text_files import convert
 if TYPE_CHECKING:
     from hindsched.bench.campaign.sources import Source
 
-__all__ = ["Generated", "Window", "from_point", "sources"]
+__all__ = ["Generated", "Window", "from_point", "sources", "times_in_words"]
 
 _Positive = Annotated[int, msgspec.Meta(ge=1)]
 _Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -91,9 +91,8 @@ class Window:
 
     @property
     def _times(self) -> str:
-        times = f"W={self.work_s / HOUR_S:g}h D={self.deadline_s / HOUR_S:g}h d={self.overhead_s}s"
         moves = f" {self.checkpoint_gb:g}GB" if self.checkpoint_gb else ""
-        return f"{times}{moves}"
+        return f"{times_in_words(self)}{moves}"
 
     @property
     def point(self) -> Row:
@@ -158,3 +157,8 @@ def sources(table: Any) -> list[Source]:
         for zones, slots, up, stay, overhead_s in product(*axes)
         for seed in range(draws.seeds)
     ]
+
+
+def times_in_words(job: Window | Instance) -> str:
+    """Return work and deadline in hours, and the overhead in seconds, by their symbols."""
+    return f"W={job.work_s / HOUR_S:g}h D={job.deadline_s / HOUR_S:g}h d={job.overhead_s}s"

@@ -9,10 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from docs.studies.batches.evidence import Rows, duration, read_table, select, times_of
+from docs.studies.batches.evidence import Rows, duration, read_table, select
 from docs.studies.estimates import estimate
 from docs.studies.marked_pages import Picture, Writer
 from docs.studies.text_table import text_table
+from hindsched.bench.batches.experiment_rows import times_of
 from hindsched.bench.report import canvas
 from hindsched.bench.report.formatting import number, share
 from hindsched.instances.errors import InputError

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from docs.studies.batches.copies import DAMPINGS
-from docs.studies.batches.evidence import Evidence, Rows, duration, nearest_to, read_table, select, times_of
+from docs.studies.batches.evidence import Evidence, Rows, duration, nearest_to, read_table, select
 from docs.studies.batches.hosts import at_copies, difference
 from docs.studies.claims import Claim, PrintedNumber, Verdict, holds_if, holds_in, within
 from docs.studies.estimates import Estimate, estimate, percent
+from hindsched.bench.batches.experiment_rows import times_of
 from hindsched.online.batches.periods import poisson_tail, requests_for
 
 __all__ = [

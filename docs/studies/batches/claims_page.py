@@ -20,12 +20,13 @@ from docs.studies.batches.claims import (
 )
 from docs.studies.batches.copies import BINS
 from docs.studies.batches.correlated import OTHERS, QUESTIONS, TASKS, Question, gain, together
-from docs.studies.batches.evidence import Evidence, Rows, duration, read_table, select, times_of
+from docs.studies.batches.evidence import Evidence, Rows, duration, read_table, select
 from docs.studies.claims import Claim, Exhibit
 from docs.studies.claims_tables import claims_frame, claims_table, exhibits_table, number_of_claims, printed_table
 from docs.studies.estimates import estimate
 from docs.studies.marked_pages import DataFile, Picture, Writer
 from docs.studies.text_table import text_table
+from hindsched.bench.batches.experiment_rows import times_of
 from hindsched.bench.report import canvas
 from hindsched.bench.report.formatting import number, share
 

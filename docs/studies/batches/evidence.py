@@ -13,7 +13,7 @@ from docs.studies.rows import ROWS
 from hindsched.bench.batches.experiment_rows import DECILES
 from hindsched.bench.results.records import records_or_none
 
-__all__ = ["Evidence", "Rows", "duration", "nearest_to", "read_table", "select", "times_of"]
+__all__ = ["Evidence", "Rows", "duration", "nearest_to", "read_table", "select"]
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -63,12 +63,6 @@ def read_table(name: str, folder: Path = ROWS) -> list[dict[str, Any]]:
 def select(rows: Rows, **wanted: Any) -> list[Mapping[str, Any]]:
     """Return the rows with these values."""
     return [row for row in rows if all(row.get(name) == value for name, value in wanted.items())]
-
-
-def times_of(rows: Rows) -> list[tuple[int, int]]:
-    """Return the settings of times, from the shortest tasks in proportion to the longest."""
-    found = {(row["deadline_s"], row["c"]) for row in rows}
-    return sorted(found, key=lambda times: (times[1] / times[0], -times[0]))
 
 
 def duration(seconds: int) -> str:
