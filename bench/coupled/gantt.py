@@ -50,9 +50,10 @@ def draw_pair(instance: Instance, best: Schedule, run: Schedule, policy: str, na
     slots = max(best.slots, run.slots)
     height = min(20.0, 1.0 + 0.2 * instance.num_workers)
     figure, panels = canvas.new_figure(2, width=min(24.0, max(9.0, 2.0 + 0.13 * slots)), heights=(height, height))
-    for panel, schedule, who in zip(panels, (best, run), ("hindsight optimum", policy), strict=True):
-        found = instances.check(instance, schedule).outcome
-        is_of_makespan = found.iterations == found.wanted
+    outcomes = [instances.check(instance, schedule).outcome for schedule in (best, run)]
+    is_of_makespan = all(found.iterations == found.wanted for found in outcomes)
+    shown = zip(panels, (best, run), outcomes, ("hindsight optimum", policy), strict=True)
+    for panel, schedule, found, who in shown:
         done = f"makespan {found.makespan}" if is_of_makespan else _iterations(found)
         title = f"{who}: {done}  ({name})"
         is_last = panel is panels[-1]

@@ -73,9 +73,8 @@ def from_states(
             raise InputError(f"{len(before)} workers, expected {p} as in states", place="past")
         if before.shape[1] > 1:
             chains = tuple(fit(row) for row in before)
-    for name, values in (("w", w), ("mu", mu)):
-        if isinstance(values, Sequence | np.ndarray) and len(values) != p:
-            raise InputError(f"{len(values)} values, expected one per worker, {p}", place=name)
+    if isinstance(w, Sequence | np.ndarray) and len(w) != p:  # an instance takes p from w
+        raise InputError(f"{len(w)} values, expected one per worker, {p}", place="w")
     return Instance(
         tasks=p if tasks is None else tasks,
         iterations=iterations,
